@@ -50,12 +50,30 @@ class FamilyScore(msgspec.Struct, frozen=True):
     features: tuple[Vote, ...]
 
 
+class ScoreParts(msgspec.Struct, frozen=True):
+    """The parts of a score, their sum: by the features and the learner's weights, by the
+    description of the class, and by the vector."""
+
+    words: float
+    description: float
+    vector: float
+
+
+class NearEvent(msgspec.Struct, frozen=True):
+    """The number of a learned event, and the cosine of its vector and that of the instance."""
+
+    seq: int
+    similarity: float
+
+
 class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     """A class with its score, which may be negative. With `decode`, `expected_loss` is the expected
     taxonomic loss of choosing it. `title` is its name for people. `probability` is that it is
     right, if it was asked for and is known. With `explain`, `features` has the votes for it; in a
     label tree `path` has the nodes from below the root to it, and with a learner of class families
-    `families` has the parts of its score, from the top of the taxonomy down."""
+    `families` has the parts of its score, from the top of the taxonomy down. If classes have
+    descriptions, or the instance has a vector, `parts` has the parts of the score, `description`
+    the votes through the description of the class, and `nearest` its nearest learned events."""
 
     name: str = msgspec.field(name="class")
     score: float
@@ -65,6 +83,9 @@ class RankedClass(msgspec.Struct, frozen=True, omit_defaults=True):
     features: tuple[Vote, ...] = ()
     path: tuple[PathNode, ...] = ()
     families: tuple[FamilyScore, ...] = ()
+    parts: ScoreParts | None = None
+    description: tuple[Vote, ...] = ()
+    nearest: tuple[NearEvent, ...] = ()
 
 
 class InstanceWarning(msgspec.Struct, frozen=True):

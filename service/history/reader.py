@@ -111,6 +111,7 @@ class Filter:
     until: int | None = None
     wrong: bool = False  # only those whose true class was not ranked first before learning
     with_undone: bool = False  # also events that a restore has undone
+    with_vector: bool = False  # only those with a vector
 
     def matches(self, record: Record) -> bool:
         """Return whether a record is asked for."""
@@ -119,6 +120,8 @@ class Filter:
         if self.of_class is not None and self.of_class not in record.classes:
             return False
         event = record.event
+        if self.with_vector and not event.instance.has_vector:
+            return False
         for wanted, name in (
             (self.source, event.source),
             (self.reviewer, record.reviewer),

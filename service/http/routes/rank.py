@@ -1,7 +1,7 @@
 """POST /rank: the best classes of one instance, or of many."""
 
 from collections.abc import Sequence
-from itertools import accumulate, starmap
+from itertools import starmap
 from time import perf_counter
 from typing import ClassVar
 
@@ -14,7 +14,6 @@ from manyclass.core.event import Text
 from manyclass.core.event_parts import class_names
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
-from manyclass.core.outcome import Node
 from manyclass.core.text import AnalysedText, Reading, TextAnalysis
 from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
@@ -25,6 +24,7 @@ from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.call import Call, CallRequest
 from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
+from manyclass.service.http.explanations import explain, nearest_events
 from manyclass.service.http.instance_warnings import warnings_of
 from manyclass.service.http.instances import (
     LARGE_BYTES,
@@ -41,17 +41,12 @@ from manyclass.service.http.schemas.rank import (
     MOST_DECODED,
     MOST_EXPLAINED,
     MOST_EXPLAINED_INSTANCES,
-    MOST_MOVES,
     MOST_RANKED_AT_ONCE,
-    MOST_VOTES,
-    FamilyScore,
-    PathNode,
     RankAnswer,
     Ranked,
     RankInstance,
     RankRequest,
     RankResult,
-    Vote,
 )
 from manyclass.service.http.time_slice import TimeSlice, run_in_thread
 from manyclass.service.http.titles import Titles
@@ -116,10 +111,11 @@ class Rank(Call):
 
         `explain` adds to each class the features that voted for it, heaviest first, at most 1,000;
         in a label tree it also adds `path`, the nodes from below the root to the class, each with
-        at most 10 features. If no feature is known, `ranked` is empty, except with learners that
+        at most 10 features. If classes have descriptions, or the instance has a vector, it adds the
+        `parts` of the score, the votes of the `description` of a class, and the `nearest` learned
+        events of the class by their vectors, as a search of 0.1 s through the newest events of the
+        history finds them. If no feature is known, `ranked` is empty, except with learners that
         rank every instance, such as label trees.
-
-        A class that has a title has it as `title` beside its name.
 
         `confidence` is the probability that the best class is right; `k` and `threshold` do not
         change it. With `min_confidence`, the service abstains if the confidence is lower or
@@ -494,10 +490,11 @@ class Rank(Call):
         # This mark cannot occur in a name: its quotes would be escaped.
         begin, empty, end = _encode(answer).partition(b'"ranked":[]')
         parts = [begin + empty[:-1]]
+        nearest = await nearest_events(self._engine, instance, ranked)
         at_once = max(1, EXPLAINED_AT_ONCE // max(1, len(instance)))
         for at in range(0, len(ranked), at_once):
             some = ranked[at : at + at_once]
-            _explain(model, instance, some)
+            explain(model, instance, some, nearest)
             for each in some:
                 parts += _encode(each), b","
                 if time_slice.is_over:
@@ -600,33 +597,3 @@ def _warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocume
     first = f"No class is named {shown!r}"
     rest = f", nor {len(unknown) - 1} more of these names." if len(unknown) > 1 else "."
     return [WarningDocument(first + rest, pointer(("among",)))]
-
-
-def _explain(model: Model, instance: Instance, ranked: Sequence[Ranked]) -> None:
-    """Add to each class its votes and the path to it."""
-    names = [each.name for each in ranked]
-    reasons = model.explain(instance, names, MOST_VOTES)
-    paths = model.paths(instance, names, MOST_MOVES)
-    for each, votes, nodes in zip(ranked, reasons, paths, strict=True):
-        each.features = list(starmap(Vote, votes))
-        each.path = _path(nodes)
-        each.families = _families(nodes)
-
-
-def _path(nodes: Sequence[Node]) -> list[PathNode] | UnsetType:
-    if not nodes or nodes[0].name:
-        return UNSET
-    return [
-        PathNode(node.classes, node.probability, node.bias, list(starmap(Vote, node.moved)))
-        for node in nodes
-    ]
-
-
-def _families(nodes: Sequence[Node]) -> list[FamilyScore] | UnsetType:
-    if not nodes or not nodes[0].name:
-        return UNSET
-    sums = accumulate(node.score for node in nodes)
-    return [
-        FamilyScore(node.name, node.score, total, list(starmap(Vote, node.moved)))
-        for node, total in zip(nodes, sums, strict=True)
-    ]

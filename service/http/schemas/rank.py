@@ -160,6 +160,22 @@ class FamilyScore(msgspec.Struct, gc=False):
     features: list[Vote]
 
 
+class ScoreParts(msgspec.Struct, gc=False):
+    """The parts of a score, their sum: by the features and the learner's weights, by the
+    description of the class, and by the vector."""
+
+    words: float
+    description: float
+    vector: float
+
+
+class NearEvent(msgspec.Struct, gc=False):
+    """The number of a learned event, and the cosine of its vector and that of the instance."""
+
+    seq: int
+    similarity: float
+
+
 class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
     """A class with its score, which may be negative; with `decode`, the expected taxonomic loss of
     choosing it; with `probabilities`, the probability that it is right, null until the learner has
@@ -174,6 +190,14 @@ class Ranked(msgspec.Struct, gc=False, omit_defaults=True):
     features: list[Vote] | UnsetType = UNSET
     path: list[PathNode] | UnsetType = UNSET
     families: list[FamilyScore] | UnsetType = UNSET
+    parts: ScoreParts | UnsetType = UNSET
+    description: Annotated[
+        list[Vote] | UnsetType, Meta(description="The votes through the description of the class.")
+    ] = UNSET
+    nearest: Annotated[
+        list[NearEvent] | UnsetType,
+        Meta(description="The nearest learned events of the class by their vectors, at most 3."),
+    ] = UNSET
 
 
 _AnswerId = Annotated[
