@@ -1,4 +1,4 @@
-"""The cost of vectors in requests, beside the same requests without.
+"""The time to read a vector from JSON, and its cost in requests, beside the same ones without.
 
 Questions to a bank (banking77), each with a made vector near that of its class, in the three forms
 that requests may have: a list of numbers, float32 and int8. The service has learned the questions
@@ -13,6 +13,8 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
+from statistics import median
+from time import thread_time_ns
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,14 @@ from numpy.typing import NDArray
 from benchmarks import load, serving
 from benchmarks.process import ServerProcess, service_on_sqlite
 from benchmarks.report import Cell, Report, over_rounds
+from manyclass.core.instance import Instance
 from manyclass.evaluation import readers
 from manyclass.service import samples
 
 QUESTIONS = Path(str(files(samples))) / "banking77.jsonl.gz"
 LIMIT = 1.5  # of /rank with int8 numbers, beside one without a vector
+READ, ROUNDS = 200, 31  # vectors read, and how often
+WITHOUT = Instance({})
 SENT = 1000  # different requests of a kind
 BATCH = 50  # instances
 SPREAD = 0.7  # of the vectors of a class, beside the distances of classes
@@ -63,6 +68,24 @@ def vectors_of(questions: Sequence[dict[str, Any]], dimension: int) -> list[Vect
         vector = centres[each["classes"][0]] + SPREAD * random.normal(size=dimension)
         made.append((vector / np.linalg.norm(vector)).astype(np.float32))
     return made
+
+
+def reading_rows(vectors: Sequence[Vector]) -> list[dict[str, Cell]]:
+    """Return the CPU time to read the value of `vector` in each form, the median of rounds."""
+    rows = []
+    for name, form in FORMS.items():
+        if form is None:
+            continue
+        values = [serving.encoded(form(vector)) for vector in vectors[:READ]]
+        rounds = []
+        for _ in range(ROUNDS):
+            begin = thread_time_ns()
+            for value in values:
+                WITHOUT.with_vector_of_json(value)
+            rounds.append((thread_time_ns() - begin) / len(values))
+        taken = median(rounds)
+        rows.append({"": name, "µs": taken / 1e3, "ns a number": taken / len(vectors[0])})
+    return rows
 
 
 def requests_of(
@@ -121,6 +144,7 @@ def main() -> None:
     report = Report(options)
     questions: list[dict[str, Any]] = [*readers.json_lines(QUESTIONS)]
     vectors = vectors_of(questions, options.dimension)
+    report.table(f"Reading of {options.dimension} numbers", reading_rows(vectors))
     for workers in (0, 1):
         with service_on_sqlite(
             {options.server_core},

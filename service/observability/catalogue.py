@@ -20,7 +20,8 @@ HELP: Final = {  # by name without the prefix
     "plain_events_total": "learned events that native code has read, by thread",
     "abstained_total": "rankings that abstained by a limit of confidence, accuracy, probability or"
     " precision",
-    "instances_without_features_total": "instances without a word or a value other than 0, by call",
+    "instances_without_features_total": "instances without a word, a value other than 0 and a"
+    " vector, by call",
     "instances_with_absent_values_total": "instances with values below 0 that a learner ignores,"
     " by call",
     "instances_with_cut_texts_total": "instances whose text lost words that are too long for a name"

@@ -103,11 +103,12 @@ VectorFault JsonVector::read(JsonCursor& json) {
     count_ = 0;
     VectorFault fault = VectorFault::form;
     std::string_view text;
+    std::string unescaped;
     if (json.read_sign('['))
         fault = read_array(json);
     else if (json.read_sign('{'))
         fault = read_int8(json);
-    else if (json.read_text(text, unescaped_))
+    else if (json.read_text(text, unescaped))
         fault = read_float32(text);
     return fault == VectorFault::none ? normalise() : fault;
 }
@@ -126,10 +127,11 @@ VectorFault JsonVector::read_array(JsonCursor& json) {
 
 VectorFault JsonVector::read_int8(JsonCursor& json) {
     std::string_view name, text;
+    std::string unescaped;
     if (!json.read_name(name) || name != "int8" || !json.read_sign(':') ||
-        !json.read_text(text, unescaped_) || !json.read_sign('}'))
+        !json.read_text(text, unescaped) || !json.read_sign('}'))
         return VectorFault::form;
-    if (!decode(text)) return VectorFault::base64;
+    if (const VectorFault fault = decode(text); fault != VectorFault::none) return fault;
     count_ = std::min(bytes_.size(), numbers_.size());
     for (std::size_t at = 0; at < count_; ++at)
         numbers_[at] = static_cast<std::int8_t>(bytes_[at]);
@@ -137,7 +139,7 @@ VectorFault JsonVector::read_int8(JsonCursor& json) {
 }
 
 VectorFault JsonVector::read_float32(std::string_view base64) {
-    if (!decode(base64)) return VectorFault::base64;
+    if (const VectorFault fault = decode(base64); fault != VectorFault::none) return fault;
     if (bytes_.size() % sizeof(float) != 0) return VectorFault::bytes;
     count_ = std::min(bytes_.size() / sizeof(float), numbers_.size());
     for (std::size_t at = 0; at < count_; ++at) {
@@ -148,9 +150,13 @@ VectorFault JsonVector::read_float32(std::string_view base64) {
     return VectorFault::none;
 }
 
-// Set `bytes_` to what a text of base64 stands for.
-bool JsonVector::decode(std::string_view base64) {
-    if (base64.size() % 4 != 0) return false;
+// Set `bytes_` to what a text of base64 stands for, unless it is longer than any vector.
+VectorFault JsonVector::decode(std::string_view base64) {
+    if (base64.size() % 4 != 0) return VectorFault::base64;
+    if (base64.size() / 4 * 3 > (MOST_DIMENSION + 1) * sizeof(float)) {
+        count_ = MOST_DIMENSION + 1;
+        return VectorFault::dimension;
+    }
     std::size_t padding = 0;
     while (padding < 2 && padding < base64.size() && base64[base64.size() - 1 - padding] == '=')
         ++padding;
@@ -179,7 +185,7 @@ bool JsonVector::decode(std::string_view base64) {
         put(whole, bits_of(from[0]) << 18 | bits_of(from[1]) << 12 | third << 6);
         bytes_.resize(bytes_.size() - padding);
     }
-    return (all & NO_SIGN) == 0;
+    return (all & NO_SIGN) == 0 ? VectorFault::none : VectorFault::base64;
 }
 
 // Make the vector of the numbers.

@@ -48,13 +48,13 @@ private:
     VectorFault read_array(JsonCursor& json);
     VectorFault read_int8(JsonCursor& json);
     VectorFault read_float32(std::string_view base64);
-    bool decode(std::string_view base64);
+    VectorFault decode(std::string_view base64);
     VectorFault normalise();
 
     std::vector<double> numbers_ = std::vector<double>(MOST_DIMENSION + 1);
     std::size_t count_ = 0;
-    std::string unescaped_, bytes_;  // of a string
-    std::string read_;               // an instance with the vector alone
+    std::string bytes_;  // that a text of base64 stands for
+    std::string read_;   // an instance with the vector alone
 };
 
 }  // namespace manyclass

@@ -90,8 +90,8 @@ public:
 
     // The numbers of the entries that wait for a label, those of the lowest confidence first: an
     // unknown one is the lowest, and of equal ones the oldest entry is first, as it is the first to
-    // go. Those without features are left out, those whose id has a newer one, and with a `source`
-    // those of another. Only entries behind the number `after` count.
+    // go. Those without features and vector are left out, those whose id has a newer one, and with a
+    // `source` those of another. Only entries behind the number `after` count.
     std::vector<std::uint64_t> least_certain(double now, std::size_t most, std::string_view source,
                                              std::uint64_t after);
 
@@ -210,10 +210,10 @@ private:
 
     bool is_waiting(std::uint64_t number, double now) const {
         const Entry& entry = entry_of(number);
-        std::uint32_t features;
-        std::memcpy(&features, entry.bytes, sizeof features);  // wire.hpp
+        std::uint32_t head;  // 0 without features and vector, see wire.hpp
+        std::memcpy(&head, entry.bytes, sizeof head);
         const bool newest = entry.given == nullptr || entry.given->second == number;
-        return newest && features > 0 && !entry.labelled && !is_outdated(entry, now);
+        return newest && head != 0 && !entry.labelled && !is_outdated(entry, now);
     }
 
     bool is_outdated(const Entry& entry, double now) const {

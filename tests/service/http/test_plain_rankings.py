@@ -98,6 +98,12 @@ PLAIN = [
         for escaped in (False, True)
     ),
 ]
+VECTORS = [  # plain bodies with one
+    b'{"text":"a b","vector":[0.25, -0.5,1e-3 ,12],"k":2}',
+    b'{"vector":"AACAPgAAAL8=","features":{"a":1,"b":2.5},"id":"v"}',
+    b'{"vector" : { "int8" : "AgT8" } , "source" : "s" }',
+]
+PLAIN += map(rank, VECTORS)
 
 
 @pytest.mark.parametrize("request_bytes", PLAIN)
@@ -394,6 +400,11 @@ BODIES = [
     *(b'{"text":{"a":"b"}', b'{"text":{"a":"b","a":"c"}}', b'{"text":{"a":"b",}}', b'{"text":{,}}'),
     *(json.dumps({"text": text}).encode() for text in OTHER_TEXTS),
     *(b'{"min_seq":9999999,%s}' % REST, b'{"min_seq":1.0,%s}' % REST, b'{"min_seq":-1,%s}' % REST),
+    *(b'{"vector":[1,2],"vector":[1,2],%s}' % REST, b'{"vector":null,%s}' % REST),
+    *(b'{"vector":[1],%s}' % REST, b'{"vector":[1,2', b'{"vector":[1,2],%s' % REST),
+    *(b'{"vector":[1,,2]}', b'{"vector":[1,2,]}', b'{"vector":[01,2]}', b'{"vector":[1,NaN]}'),
+    *(b'{"vector":[0.5,-.5]}', b'{"vector":[0.,1]}', b'{"vector":[0.5e,1]}', b'{"vector":[1 2]}'),
+    *(b'{"vector":"AA\xff="}', b'{"vector":{"int8":"AQI=",}}', b'{"vector":' + b"[" * 2000),
     *(b'{"source":null,%s}' % REST, b'{"text":null,%s}' % REST, b'{"instances":null,%s}' % REST),
     *(b'{"features":null,"text":"a"}', b'{"features":null}'),
     *(b'{"min_seq":null,%s}' % REST, b'{"min_seq":1,"min_seq":1,%s}' % REST),
@@ -489,6 +500,7 @@ async def test_gzipped_bodies(ways):
 # --- random changes -------------------------------------------------------------------------------
 
 MUTATED = [*PLAIN[:9], PLAIN[12], PLAIN[18], PLAIN[19], PLAIN[22], PLAIN[23], *PLAIN[32:35]]
+MUTATED += map(rank, VECTORS)
 TOKENS = [
     *(b"\r\n", b"\n", b"\r", b" ", b"\t", b":", b",", b'"', b"{", b"}", b"[", b"]", b"0", b"1e5"),
     *(b"a", b"z", b"1", b"7", b"00", b"x: y\r\n", b"bc", b"\xc3\xa9", b"  ", b"\n", b"_", b"."),

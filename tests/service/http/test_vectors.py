@@ -195,8 +195,10 @@ async def test_instances_that_wait_for_review_have_their_vectors(call, instance)
     given = await call("POST", "/review", {"instances": [{"id": "given", **instance}]})
     assert given.status_code == 200, given.text
     await call("POST", "/rank", {"id": "ranked", **instance})
-    listed = (await call("GET", "/review")).json()["instances"]
-    assert {each["id"]: each["dimension"] for each in listed} == {"given": 4, "ranked": 4}
+    for expected in ({"given": 4, "ranked": 4}, {"given": 4, "ranked": 4, "later": None}):
+        listed = (await call("GET", "/review")).json()["instances"]
+        assert {each["id"]: each["dimension"] for each in listed} == expected
+        await call.ranked_id(id="later")
     assert (await call("POST", "/learn", {"id": "given", "classes": ["x"]})).status_code == 200
     assert units(logged(call)[-1].instance) == UNITS
 
@@ -341,3 +343,27 @@ async def test_a_vector_of_another_dimension_is_refused_with_its_place(call, mon
             assert_problem(answer, 422, "#/instances/1/vector")
     answer = await call("POST", "/review", {"instances": [good, bad]})
     assert_problem(answer, 422, "#/instances/1/vector")
+
+
+async def test_native_code_leaves_no_refused_vector_in_a_batch(monkeypatch):
+    check = Model.check_all
+
+    def check_all(model, events):
+        if any(event.kind == "learn" and event.instance.dimension == 2 for event in events):
+            raise InstanceError("another dimension", ("vector",))
+        check(model, events)
+
+    monkeypatch.setattr(Model, "check_all", check_all)
+    good, bad = (
+        learn(json.dumps({"text": "a", "vector": vector, "classes": ["x"]}).encode())
+        for vector in (NUMBERS, [1, 2])
+    )
+    async with two_ways() as both:
+        for request, status in ((good, b"200"), (bad, b"422"), (good, b"200")):
+            answer, natively = await both.talk(request)
+            assert answer.startswith(b"HTTP/1.1 %s " % status)
+            assert natively == 1
+            assert status == b"200" or b'"#/vector"' in answer
+        for way in (both.native, both.python):
+            assert [event.instance.dimension for event in logged(way.call)] == [4, 4]
+        both.assert_equal_counts()
