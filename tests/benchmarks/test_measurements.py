@@ -8,12 +8,13 @@ from statistics import median
 import numpy as np
 import pytest
 
-from benchmarks import append, committees, ready, texts
+from benchmarks import append, committees, ready, texts, vectors
 from benchmarks.learner import BoundLearner
 from benchmarks.learning import TURN, apply_as_batch, apply_each, events_of, measure
 from benchmarks.pairs import interval, times
 from benchmarks.serving import ACTIVE, instances_of, many_edges
 from benchmarks.speed import ids_of_columns, per_edge_and_feature
+from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.service.store import open_store
@@ -232,3 +233,24 @@ def test_made_texts_have_one_length_and_many_pairs():
         assert len({*some}) == len(some)
         words = [*texts.TextAnalysis.parse("words+pairs").features_of(some[0])]
         assert sum(" " in each for each in words) > 100
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", vectors.KINDS)
+def test_requests_have_the_same_vectors_in_each_form(kind):
+    questions = [{"text": f"a {number}", "classes": [f"c{number % 7}"]} for number in range(60)]
+    made = vectors.vectors_of(questions, 64)
+    found = {}
+    for name, form in vectors.FORMS.items():
+        requests = vectors.requests_of(kind, form, questions, made)
+        bodies = [json.loads(each.partition(b"\r\n\r\n")[2]) for each in requests]
+        instances = [one for body in bodies for one in body.get("instances", [body])]
+        assert len(instances) == 60
+        if form is not None:
+            values = [json.dumps(each["vector"]).encode() for each in instances]
+            found[name] = [Instance({}).with_vector_of_json(each).vector / 4096 for each in values]
+    for name, several in found.items():
+        for one, vector in zip(several, made, strict=True):
+            assert one @ vector > 0.999, name

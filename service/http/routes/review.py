@@ -112,8 +112,8 @@ async def review(
     most certain ones go. Instances are ordered by the confidence with which they were served.
     Instances without one come first: none of their features was known, they were ranked `among`
     given classes, or fewer than 100 outcomes were known. Among equals, the oldest comes first.
-    Ranked instances without features and vector are left out. `ranked`, `probabilities` and `confidence` are
-    those of the primary learner now, which may have learned since.
+    Ranked instances without features and vector are left out. `ranked`, `probabilities` and
+    `confidence` are those of the primary learner now, which may have learned since.
 
     A label is an event sent to /learn with the `id`; an instance stays on the list until it is
     labelled or expires. An event with `not` and without `classes` does not count as a label. With
