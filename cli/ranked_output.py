@@ -21,6 +21,7 @@ from manyclass.training.tables.source import Row
 
 LINE_COLUMNS: Final = ("id", "text", "features")  # of a table of results of JSON lines
 DECISION: Final = "decision"  # the column of a run with limits, as the page Import writes it
+_TEXTS: Final = ("class_", "title_", DECISION)  # in the names of columns of texts
 AUTOMATIC, UNSURE = "automatic", "let a person decide"
 
 Kept = Text  # a cell of the input; that of a text may have fields
@@ -79,7 +80,8 @@ class LineOutput:
 
 class TableOutput:
     """Writes a table: the columns of the input, the decision if there are limits, the confidence,
-    and each class with its score, and with its probability if that was asked for.
+    and each class with its score, with its title if a class has one, and with its probability if
+    that was asked for.
 
     A text of fields has a column for each field. The last row may have a new one, so that all rows
     are kept until the end.
@@ -97,7 +99,9 @@ class TableOutput:
         self._kept = kept
         self._classes = classes
         self._about = (DECISION, "confidence") if decides else ("confidence",)
-        self._of_class = ("class", "probability", "score") if probabilities else ("class", "score")
+        probability = ["probability"] if probabilities else []
+        self._of_class = ["class", "title", *probability, "score"]
+        self._has_titles = False
         self._writer = writer
         self._columns: Sequence[str] = ()  # of the input
         self._fields: dict[int, dict[str, None]] = {}  # the names of fields in a column
@@ -130,9 +134,7 @@ class TableOutput:
                 }
         names = [name for at in range(len(self._columns)) for name in self._names(at)]
         own = self._result_names(names)
-        table = self._writer(
-            [each for each in own if "class_" not in each and DECISION not in each]
-        )
+        table = self._writer([each for each in own if not any(text in each for text in _TEXTS)])
         table.write([*names, *own])
         for row in map(self._spread_row, self._rows()):
             table.write(row)
@@ -148,7 +150,18 @@ class TableOutput:
         """Return the cells of the result: texts, since each field has its own column."""
         spread = map(self._spread, range(len(self._columns)), cells)
         whole = chain.from_iterable(spread) if self._fields else cells[: len(self._columns)]
-        return cast(list[str], [*whole, *cells[len(self._columns) :]])
+        return cast(list[str], [*whole, *self._shown(cells[len(self._columns) :])])
+
+    def _shown(self, cells: list[Kept]) -> list[Kept]:
+        """Return the cells of a result without those of titles, if no class has one."""
+        if self._has_titles:
+            return cells
+        first, title = len(self._about), self._of_class.index("title")
+        return [
+            cell
+            for at, cell in enumerate(cells)
+            if at < first or (at - first) % len(self._of_class) != title
+        ]
 
     def _names(self, at: int) -> list[str]:
         """Return the columns of the result in place of a column of the input."""
@@ -181,11 +194,15 @@ class TableOutput:
     def _result_names(self, columns: Sequence[str]) -> list[str]:
         names = [*self._about]
         for number in range(1, self._classes + 1):
-            names += [f"{each}_{number}" for each in self._of_class]
+            names += [f"{each}_{number}" for each in self._shown_of_class]
         prefix = ""
         while any(prefix + name in columns for name in names):
             prefix += "new_"  # of a table that was ranked before
         return [prefix + name for name in names]
+
+    @property
+    def _shown_of_class(self) -> list[str]:
+        return [each for each in self._of_class if each != "title" or self._has_titles]
 
     def _cells(self, result: Ranking) -> list[str]:
         about = {
@@ -194,8 +211,10 @@ class TableOutput:
         }
         cells = [about[name] for name in self._about]
         for each in result.ranked[: self._classes]:
+            self._has_titles |= each.title is not None
             of_class = {
                 "class": each.name,
+                "title": each.title or "",
                 "probability": _number(each.probability),
                 "score": _number(each.score),
             }

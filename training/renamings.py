@@ -2,24 +2,20 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from typing import Final, NamedTuple
 
 import msgspec
 
 from manyclass.core.instance import LONGEST_NAME
-from manyclass.training.encodings import EncodingFault, encoding_of
+from manyclass.training.encodings import EncodingFault
 from manyclass.training.lines import FileFault, Source
-from manyclass.training.tables import delimited, parquet, spreadsheet
 from manyclass.training.tables.columns import column_names, listed
-from manyclass.training.tables.delimited import given_delimiter, likely_delimiter
 from manyclass.training.tables.record import Record, TableError, text_of
+from manyclass.training.tables.whole import LARGEST, is_binary, rows_of, text_of_file, unit_of
 
 FORMER: Final = re.compile(r"((old|former|present)[ _-]?)?(name|class)|old|from", re.IGNORECASE)
 NEW: Final = re.compile(r"new([ _-]?(name|class))?|to|into", re.IGNORECASE)
-LARGEST: Final = 2**28  # bytes of a file
 MOST_SHOWN: Final = 10  # faults of a file in its message
-_SPREADSHEETS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 class Renaming(NamedTuple):
@@ -41,9 +37,8 @@ def read_renamings(
     source = Source(file)
     data = source.read(LARGEST)
     try:
-        rows = [each for each in _records(source.file, data, delimiter, encoding) if each.is_filled]
-        unit = "row" if data.startswith((parquet.MAGIC, *_SPREADSHEETS)) else "line"
-        return _renamings(rows, header, unit)
+        rows = [*_records(source.file, data, delimiter, encoding)]
+        return _renamings(rows, header, unit_of(data))
     except (TableError, EncodingFault) as error:
         raise FileFault(source.name, str(error)) from error
 
@@ -51,19 +46,12 @@ def read_renamings(
 def _records(
     file: str, data: bytes, delimiter: str | None, encoding: str | None
 ) -> Iterator[Record]:
-    """Yield the rows, the header among them."""
-    if data.startswith(parquet.MAGIC):
-        yield from parquet.records(file)
-    elif data.startswith(_SPREADSHEETS):
-        yield from spreadsheet.records(BytesIO(data))
-    else:
-        encoding = encoding_of(data, encoding)
-        text = data.decode(encoding, "replace").lstrip("\ufeff")
-        if text.lstrip().startswith("{") and delimiter is None:
-            yield from _of_object(text)
-            return
-        between = likely_delimiter(text) if delimiter is None else given_delimiter(delimiter)
-        yield from delimited.records(BytesIO(data), encoding, between)
+    """Return the rows, the header among them."""
+    if not is_binary(data) and delimiter is None:
+        text = text_of_file(data, encoding)
+        if text.lstrip().startswith("{"):
+            return _of_object(text)
+    return rows_of(file, data, delimiter, encoding)
 
 
 def _of_object(text: str) -> Iterator[Record]:
@@ -72,7 +60,8 @@ def _of_object(text: str) -> Iterator[Record]:
     except msgspec.DecodeError as error:
         raise TableError(f"it is not an object of new names by class: {error}") from error
     for number, (former, to) in enumerate(pairs.items(), 1):
-        yield Record(number, [former, to or ""])
+        if former.strip() or to:
+            yield Record(number, [former, to or ""])
 
 
 def _renamings(rows: Sequence[Record], header: bool | None, unit: str) -> list[Renaming]:

@@ -1,10 +1,11 @@
-"""manyclass classes: rename and merge the classes of a running service, release former names."""
+"""manyclass classes: list, describe, rename and merge the classes of a running service."""
 
 from collections import Counter
 from typing import Annotated
 
 import typer
 
+from manyclass.cli.commands.describe import describe
 from manyclass.cli.connection import FAILED, URL, Key, Url, complain, connected
 from manyclass.cli.renaming_plan import RenamingPlan, Step
 from manyclass.cli.run_summary import counted
@@ -14,9 +15,39 @@ from manyclass.client.errors import RequestRefused
 from manyclass.training.lines import FileFault
 from manyclass.training.renamings import read_renamings
 
-app = typer.Typer(help="Rename and merge the classes of a running service, release former names.")
+app = typer.Typer(
+    help="List, describe, rename and merge the classes of a running service, release former names."
+)
+app.command("describe")(describe)
+
+_SPACES = dict.fromkeys(map(ord, "\t\r\n"), " ")  # in a name: the list has tabs and lines
 
 Former = Annotated[str, typer.Argument(help="The present name of the class.", metavar="CLASS")]
+
+
+@app.command("list")
+def list_classes(
+    search: Annotated[
+        str | None,
+        typer.Option(
+            "--search",
+            help="List classes that have a name with this text in it, the best first: a title,"
+            " another name or the name itself.",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = None,
+    prefix: Annotated[
+        str, typer.Option(help="List classes whose names begin so.", show_default=False)
+    ] = "",
+    url: Url = URL,
+    key: Key = None,
+) -> None:
+    """List the classes: the name, the number of its events and the title, with tabs between."""
+    with connected(url, key) as client:
+        for each in client.classes(prefix, page=1000, search=search):
+            cells = each.name, str(each.learned), each.title or ""
+            typer.echo("\t".join(cell.translate(_SPACES) for cell in cells))
 
 
 @app.command("rename")

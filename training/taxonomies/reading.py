@@ -26,12 +26,13 @@ LARGEST: Final = 2**28  # bytes of a file; a service holds names of 64 MiB
 SNIFFED = 2**16  # letters
 GOOGLE: Final = "# Google_Product_Taxonomy_Version"
 _SPREADSHEETS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_OF_SKOS: Final = "; `manyclass classes describe --broader` reads SKOS"
 _OTHERS: Final = {
-    "<": "XML or HTML",
-    "@prefix": "Turtle",
-    "PREFIX": "Turtle",
-    "---": "YAML",
-    "%PDF": "PDF",
+    "<": ("XML or HTML", _OF_SKOS),
+    "@prefix": ("Turtle", _OF_SKOS),
+    "PREFIX": ("Turtle", _OF_SKOS),
+    "---": ("YAML", ""),
+    "%PDF": ("PDF", ""),
 }
 
 Read = tuple[list[Node], str]
@@ -68,10 +69,11 @@ def _read(file: str, data: bytes, layout: TaxonomyLayout) -> Read:
         raise TaxonomyError("it is empty")
     if begin.startswith(("{", "[")) and not layout.gives_table:
         return nodes_of_json(text, layout)
-    for sign, name in _OTHERS.items():
+    for sign, (name, way) in _OTHERS.items():
         if begin.startswith(sign):
             raise TaxonomyError(
                 f"this looks like {name}: write a table with the columns child and parent, or JSON"
+                f"{way}"
             )
     delimiter = _delimiter(file, text, layout)
     records = [*delimited.records(BytesIO(data), encoding, delimiter)]

@@ -436,6 +436,7 @@ def test_names_that_may_be_ids_are_asked_for(read, refusal):
         (b"PAR1 cut", "it is not a whole Parquet file"),
         ("<rdf:RDF>", "this looks like XML"),
         ("@prefix skos: <x> .", "this looks like Turtle"),
+        ("<rdf:RDF>", "`manyclass classes describe --broader` reads SKOS"),
     ],
 )
 def test_a_fault_is_named_with_its_place(refusal, text, message):
