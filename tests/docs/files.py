@@ -9,6 +9,17 @@ import numpy as np
 
 HOCKEY = ["the goalie stopped the puck", "a slap shot from the blue line", "two minutes for icing"]
 BASEBALL = ["a home run over the fence", "the pitcher threw a fast ball", "three strikes and out"]
+INTENTS = """class,title,description,alt_labels
+c-17,Lost card,The card is gone,Karte verloren|carte perdue
+c-18,Card arrival,,
+"""
+TOPICS = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix t: <http://example.org/topics/> .
+t:cards skos:prefLabel "Cards"@en, "Karten"@de .
+t:c-17 skos:prefLabel "Lost card"@en, "Karte verloren"@de ;
+    skos:altLabel "Card gone"@en ; skos:broader t:cards ;
+    skos:definition "The customer cannot find the card."@en .
+"""
 
 
 def sample(count):
@@ -51,6 +62,8 @@ def write_files(folder):
     (folder / "sports.csv").write_text("ice-hockey,sports\nbaseball,sports\nchess,games\n")
     noted = "class,parent,note\nhockey,sports,on ice\nbaseball,sports,\n"
     (folder / "taxonomy.csv").write_text(noted)
+    (folder / "intents.csv").write_text(INTENTS)
+    (folder / "topics.ttl").write_text(TOPICS)
     for name, some in (("tickets.csv", rows), ("questions.csv", rows[:100]), ("new.csv", rows[:5])):
         with (folder / name).open("w", newline="") as file:
             table = csv.writer(file)
