@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from manyclass.core import snapshot
 from manyclass.core.errors import EventError
 from manyclass.core.event import Event
+from manyclass.core.instance import Instance
 
+_UNITS = 2**12  # of a vector, for 1
 _WITH_INSTANCE = ("learn", "amend")
 
 
@@ -46,11 +48,23 @@ def _members(event: Event) -> dict[str, object]:
         "rules": event.rules,
         "text": event.text,
     }
-    if event.kind in _WITH_INSTANCE and event.text is None:
-        members["features"] = dict(event.instance.items())
+    if event.kind in _WITH_INSTANCE:
+        if event.text is None:
+            members["features"] = dict(event.instance.items())
+        members["vector"] = _vector(event.instance)
     # A restore of snapshot 0, and an event that loses its only class, differ from an absent member.
     kept = {"restore": "restored", "amend": "classes"}.get(event.kind)
-    return {name: each for name, each in members.items() if each or name == kept}
+    line = {name: each for name, each in members.items() if each or name == kept}
+    described = event.described if event.kind == "describe" else {}
+    return line | {
+        part: _vector(each) if isinstance(each, Instance) else each
+        for part, each in described.items()
+    }
+
+
+def _vector(instance: Instance) -> list[float] | None:
+    """Return the numbers of the vector of an instance, of length 1; None without one."""
+    return None if instance.vector is None else (instance.vector / _UNITS).tolist()
 
 
 def lines_of_snapshot(chunks: Iterable[bytes], taken_at: float | None) -> Iterator[str]:

@@ -103,6 +103,8 @@ def test_events_of_every_kind_are_printed_with_their_members(manyclass, url):
     stored(
         url,
         Event.learn(read.instance, ["x"], reading=read.reading),  # its text was not kept
+        Event.learn(Instance(["a"], [3, -4]), ["x"]),
+        Event.describe("x", {"title": "An X", "description": None, "vector": [0, 1]}),
         Event.amend(1, Instance(["a"]), [], ["x"]),
         Event.rename("x", "y", merges=True).join(),
         Event.release("x"),
@@ -121,6 +123,14 @@ def test_events_of_every_kind_are_printed_with_their_members(manyclass, url):
     ]
     assert printed == [
         {"kind": "learn", "classes": ["x"], "features": dict(read.instance.items())},
+        {
+            **{"kind": "learn", "classes": ["x"], "features": {"a": 1.0}},
+            "vector": [pytest.approx(0.6, abs=1e-3), pytest.approx(-0.8, abs=1e-3)],
+        },
+        {
+            **{"kind": "describe", "name": "x", "title": "An X", "description": None},
+            "vector": [0.0, 1.0],
+        },
         {
             **{"kind": "amend", "target": 1, "classes": []},
             **{"replaced": ["x"], "features": {"a": 1.0}},
