@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 Files = Annotated[
     list[str],
     typer.Argument(
-        help="JSON lines, or tables (CSV, .xlsx, .ods, .parquet); plain or compressed; - is"
+        help="JSON lines, or tables (CSV, .xlsx, .ods, .parquet, .arrow); plain or compressed; - is"
         " standard input.",
         metavar="FILE...",
         show_default=False,

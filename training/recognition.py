@@ -19,6 +19,7 @@ MOST_REJECTED: Final = 20  # first lines of a file, before reading stops
 
 _BINARY: Final = {
     b"PAR1": "Parquet: name it .parquet, or add --format parquet",
+    b"ARROW1": "Arrow: name it .arrow, or add --format arrow",
     b"%PDF": "PDF: extract its text",
     b"SQLite format 3": "a database of SQLite: export a table as CSV",
 }

@@ -255,7 +255,14 @@ def _check_out(out: Path | None, explain: bool, bom: bool, files: Sequence[str])
     inputs = [Path(Source(each).file) for each in files if out is not None and out.exists()]
     if out is not None and any(each.exists() and out.samefile(each) for each in inputs):
         raise typer.BadParameter(f"{out} is the input", param_hint="--out")
-    if out is not None and out.suffix.lower() in (*SUFFIXES, ".xls", ".ods", ".parquet"):
+    if out is not None and out.suffix.lower() in (
+        *SUFFIXES,
+        ".xls",
+        ".ods",
+        ".parquet",
+        ".arrow",
+        ".feather",
+    ):
         raise typer.BadParameter("name it .xlsx, .csv, .tsv or .jsonl", param_hint="--out")
     if bom and (out is None or out.suffix.lower() not in (".csv", ".tsv")):
         raise typer.BadParameter("name a file .csv or .tsv with --out", param_hint="--bom")

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 from manyclass.training.compression import zstd
-from tests.training.tables.files import write_parquet_file, write_spreadsheet
+from tests.training.tables.files import write_arrow_file, write_parquet_file, write_spreadsheet
 
 TABLE = b"text,label\nice,a\npuck,b\nball,a\nnet,b\n"
 LINES = b'{"text": "ice", "classes": ["a"]}\n{"text": "puck", "classes": ["b"]}\n'
@@ -27,6 +27,8 @@ def files(tmp_path):
             write_spreadsheet(file, [["text", "label"], ["ice", "a"], ["puck", "b"]])
         elif kind == "parquet":
             write_parquet_file(file, text=["ice", "puck"], label=["a", "b"])
+        elif kind == "arrow":
+            write_arrow_file(file, text=["ice", "puck"], label=["a", "b"])
         elif kind == "csv.zip":
             with ZipFile(packed, "w") as archive:
                 archive.writestr("rows.csv", TABLE)
@@ -42,7 +44,7 @@ def files(tmp_path):
 
 KINDS = [
     *("csv", "csv.gz", "csv.zst", "csv.bz2", "csv.xz", "csv.zip"),
-    *("jsonl", "jsonl.gz", "xlsx", "parquet"),
+    *("jsonl", "jsonl.gz", "xlsx", "parquet", "arrow"),
 ]
 
 

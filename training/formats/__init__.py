@@ -25,7 +25,7 @@ FORMATS: Final = MappingProxyType(
         "fasttext": fasttext.read,
     }
 )
-TABLES: Final = ("csv", "xlsx", "parquet")  # read by a TableSource, as JSON lines
+TABLES: Final = ("csv", "xlsx", "parquet", "arrow")  # read by a TableSource, as JSON lines
 SUFFIXES: Final = MappingProxyType(
     {
         ".jsonl": "jsonl",
@@ -45,6 +45,8 @@ SUFFIXES: Final = MappingProxyType(
         ".xls": "xlsx",
         ".ods": "xlsx",
         ".parquet": "parquet",
+        ".arrow": "arrow",
+        ".feather": "arrow",
     }
 )
 

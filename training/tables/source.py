@@ -196,19 +196,19 @@ class TableSource(Source):
     def _without_rows(self, names: Sequence[str]) -> str:
         if not names:
             return "it is empty"
-        remedy = "" if self._format == "parquet" else ": if it has none, add --no-header"
+        remedy = "" if self._has_names else ": if it has none, add --no-header"
         return f"it has a header and no rows ({listed(names)}){remedy}"
 
     @property
     def _has_names(self) -> bool:
         """True if the format itself names its columns."""
-        return self._format in ("jsonl", "parquet")
+        return self._format in ("jsonl", "parquet", "arrow")
 
     def _is_rejected(self, record: Record, answer: int) -> bool:
         return answer < len(record.cells) and text_of(record.cells[answer]).strip() in REJECTING
 
     def _records(self) -> Iterator[Record]:
-        if self._format == "parquet":
+        if self._format in ("parquet", "arrow"):
             yield from parquet.records(self.file, self._layout.vector)
             return
         if self._format == "jsonl":

@@ -55,7 +55,7 @@ def read_taxonomy(file: str, layout: TaxonomyLayout | None = None) -> Tree:
 
 
 def _read(file: str, data: bytes, layout: TaxonomyLayout) -> Read:
-    if data.startswith(parquet.MAGIC):
+    if data.startswith(parquet.MAGICS):
         return nodes_of_rows(parquet.records(file), layout, "row", is_named=True)
     if data.startswith(_SPREADSHEETS):
         return nodes_of_rows(spreadsheet.records(BytesIO(data)), layout, "row")

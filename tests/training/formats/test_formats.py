@@ -23,6 +23,8 @@ from manyclass.training.lines import FileFault, Line
         ("a.tsv.zst", "csv"),
         ("a.xlsx", "xlsx"),
         ("a.parquet", "parquet"),
+        ("a.arrow", "arrow"),
+        ("a.feather", "arrow"),
         ("-", "jsonl"),
     ],
 )

@@ -1,10 +1,10 @@
-"""Makes the files of the tests: spreadsheets as zip archives of XML, and Parquet."""
+"""Makes the files of the tests: spreadsheets as zip archives of XML, Parquet and Arrow."""
 
 from html import escape
 from zipfile import ZipFile
 
 from arro3.core import Array, DataType, Table
-from arro3.io import write_parquet
+from arro3.io import write_ipc, write_ipc_stream, write_parquet
 
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -64,6 +64,15 @@ def _cell(value):
 
 def write_parquet_file(path, **columns):
     """Write a Parquet file of columns of texts or whole numbers, or of arrays."""
+    write_parquet(_table(columns), path)
+
+
+def write_arrow_file(path, *, is_stream=False, **columns):
+    """Write a file of Arrow, or a stream, of columns as those of `write_parquet_file`."""
+    (write_ipc_stream if is_stream else write_ipc)(_table(columns), path)
+
+
+def _table(columns):
     arrays = {
         name: values
         if isinstance(values, Array)
@@ -73,4 +82,4 @@ def write_parquet_file(path, **columns):
         )
         for name, values in columns.items()
     }
-    write_parquet(Table.from_pydict(arrays), path)
+    return Table.from_pydict(arrays)

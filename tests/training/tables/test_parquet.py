@@ -6,7 +6,7 @@ from manyclass.training.tables import parquet
 from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.source import TableFault, TableSource
 from tests.training.tables.conftest import event
-from tests.training.tables.files import write_parquet_file
+from tests.training.tables.files import write_arrow_file, write_parquet_file
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def test_its_names_are_there_without_a_header(file):
 def test_other_bytes_are_not_parquet(tmp_path, content):
     path = tmp_path / "table.parquet"
     path.write_bytes(content)
-    with pytest.raises(TableFault, match="not a whole Parquet file"):
+    with pytest.raises(TableFault, match="not a whole file of Parquet or Arrow"):
         read(path)
 
 
 def test_a_damaged_file_is_a_fault(file):
     data = file.read_bytes()
     file.write_bytes(data[:-60] + data[-30:])
-    with pytest.raises(TableFault, match="the Parquet file is damaged"):
+    with pytest.raises(TableFault, match="the file is damaged"):
         read(file)
 
 
@@ -81,4 +81,34 @@ def test_a_file_with_flipped_bytes_is_read_or_a_fault(file, capfd):
         file.write_bytes(damaged)
         with suppress(TableFault):
             read(file)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_arrow_is_read_in_parts(tmp_path, is_stream):
+    path = tmp_path / "table.arrow"
+    texts = [f"text {number}" for number in range(3000)]
+    columns = {"text": texts, "label": [number % 7 for number in range(3000)]}
+    write_arrow_file(path, is_stream=is_stream, **columns)
+    events = {line.number: event(line) for line in TableSource(str(path), "arrow", Layout())}
+    assert list(events) == list(range(1, 3001))
+    assert events[2998] == {"text": "text 2997", "classes": ["1"]}
+    sizes = [len(part.rows) for part in parquet._parts(str(path), _reader(path), None)]
+    assert max(sizes) == parquet.BATCH_ROWS
+
+
+def _reader(path):
+    whole = path.read_bytes()
+    return parquet._reader_of(whole[: parquet.LEAST_BYTES], whole[-parquet.LEAST_BYTES :])
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_arrow_that_is_cut_is_a_fault(tmp_path, is_stream, capfd):
+    path = tmp_path / "table.arrow"
+    write_arrow_file(path, is_stream=is_stream, text=["ice", "puck"], label=["a", "b"])
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(
+        TableFault, match=r"the file is damaged|not a whole file of Parquet or Arrow"
+    ):
+        [*TableSource(str(path), "arrow", Layout())]
     assert capfd.readouterr().err == ""

@@ -13,7 +13,7 @@ from manyclass.training.tables.layout import Layout
 from manyclass.training.tables.source import TableFault, TableSource
 from manyclass.training.vectors import VectorFile
 from tests.training.tables.conftest import event
-from tests.training.tables.files import write_parquet_file, write_spreadsheet
+from tests.training.tables.files import write_arrow_file, write_parquet_file, write_spreadsheet
 
 
 def unpacked(found):
@@ -140,6 +140,10 @@ def test_lists_of_parquet_are_vectors(tmp_path, kind, is_fixed):
     source = TableSource(str(path), "parquet", Layout(vector="v"))
     found = unpacked({line.number: event(line) for line in source})
     assert [each.get("vector") for each in found.values()] == [[1, 2], [3, -4], None]
+    path = tmp_path / "table.feather"
+    write_arrow_file(path, text=["ice", "puck", "net"], v=vectors, y=["a", "b", "a"])
+    source = TableSource(str(path), "arrow", Layout(vector="v"))
+    assert unpacked({line.number: event(line) for line in source}) == found
 
 
 def test_a_missing_number_in_parquet_is_a_fault(tmp_path):

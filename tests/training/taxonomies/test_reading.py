@@ -8,7 +8,7 @@ import pytest
 from manyclass.training.lines import FileFault
 from manyclass.training.taxonomies.layout import TaxonomyLayout
 from manyclass.training.taxonomies.reading import read_taxonomy
-from tests.training.tables.files import write_parquet_file, write_spreadsheet
+from tests.training.tables.files import write_arrow_file, write_parquet_file, write_spreadsheet
 
 SPORTS = {"hockey": "sports", "baseball": "sports"}
 ROOTED = {"sports": None, **SPORTS}
@@ -154,8 +154,12 @@ def test_spreadsheets_and_parquet_are_read(tmp_path):
         archive.write(file, file.name)
     assert read_taxonomy(str(packed)).parents == expected
     file = tmp_path / "classes.parquet"
-    write_parquet_file(file, node=["hockey", "7"], parent=["sports", "5"], note=["a", "b"])
+    columns = {"node": ["hockey", "7"], "parent": ["sports", "5"], "note": ["a", "b"]}
+    write_parquet_file(file, **columns)
     assert read_taxonomy(str(file)).parents == expected
+    for is_stream in (False, True):
+        write_arrow_file(file, is_stream=is_stream, **columns)
+        assert read_taxonomy(str(file)).parents == expected
 
 
 @pytest.mark.parametrize(
@@ -433,7 +437,7 @@ def test_names_that_may_be_ids_are_asked_for(read, refusal):
         ('{"a":' * 5_000 + "{}" + "}" * 5_000, "nested too deeply"),
         (b"a,\xff\n", "line 1 is not UTF-8"),
         (b"PK\x03\x04 no zip", " "),
-        (b"PAR1 cut", "it is not a whole Parquet file"),
+        (b"PAR1 cut", "it is not a whole file of Parquet or Arrow"),
         ("<rdf:RDF>", "this looks like XML"),
         ("@prefix skos: <x> .", "this looks like Turtle"),
         ("<rdf:RDF>", "`manyclass classes describe --broader` reads SKOS"),
@@ -460,7 +464,7 @@ def test_standard_input_is_read_but_for_parquet(monkeypatch):
     given.buffer = BytesIO(b"child;parent\nhockey;sports\nbaseball;sports\n")
     assert read_taxonomy("-").parents == SPORTS
     given.buffer = BytesIO(b"PAR1")
-    with pytest.raises(FileFault, match="standard input: Parquet is read from a file"):
+    with pytest.raises(FileFault, match="standard input: Parquet and Arrow are read from a file"):
         read_taxonomy("-")
 
 
