@@ -37,14 +37,8 @@ def read_renamings(
     source = Source(file)
     data = source.read(LARGEST)
     try:
-<<<<<<< HEAD
-        rows = [*_records(source.file, data, delimiter, encoding)]
-        return _renamings(rows, header, unit_of(data))
-=======
         rows = [each for each in _records(source.file, data, delimiter, encoding) if each.is_filled]
-        unit = "row" if data.startswith((*parquet.MAGICS, *_SPREADSHEETS)) else "line"
-        return _renamings(rows, header, unit)
->>>>>>> 60d7f4f1 (Files of Arrow and Feather are read as those of Parquet)
+        return _renamings(rows, header, unit_of(data))
     except (TableError, EncodingFault) as error:
         raise FileFault(source.name, str(error)) from error
 
@@ -52,28 +46,12 @@ def read_renamings(
 def _records(
     file: str, data: bytes, delimiter: str | None, encoding: str | None
 ) -> Iterator[Record]:
-<<<<<<< HEAD
     """Return the rows, the header among them."""
     if not is_binary(data) and delimiter is None:
         text = text_of_file(data, encoding)
         if text.lstrip().startswith("{"):
             return _of_object(text)
     return rows_of(file, data, delimiter, encoding)
-=======
-    """Yield the rows, the header among them."""
-    if data.startswith(parquet.MAGICS):
-        yield from parquet.records(file)
-    elif data.startswith(_SPREADSHEETS):
-        yield from spreadsheet.records(BytesIO(data))
-    else:
-        encoding = encoding_of(data, encoding)
-        text = data.decode(encoding, "replace").lstrip("\ufeff")
-        if text.lstrip().startswith("{") and delimiter is None:
-            yield from _of_object(text)
-            return
-        between = likely_delimiter(text) if delimiter is None else given_delimiter(delimiter)
-        yield from delimited.records(BytesIO(data), encoding, between)
->>>>>>> 60d7f4f1 (Files of Arrow and Feather are read as those of Parquet)
 
 
 def _of_object(text: str) -> Iterator[Record]:

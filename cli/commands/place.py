@@ -61,10 +61,11 @@ def place(
 ) -> None:
     """Place the classes of a file in the taxonomy of a running service.
 
-    The file is a table with a class and its parent in each row (CSV, .xlsx, .parquet, .arrow); or has a
-    path on each line, Home > Lamps > Desk Lamps; or is JSON: a nested tree, an object with the
-    parent of each class, {"hockey": "sports"}, or objects such as {"name": "sports", "children":
-    ["hockey"]} or {"id": "hockey", "broader": "sports"}. The command prints how it reads the file.
+    The file is a table with a class and its parent in each row (CSV, .xlsx, .parquet, .arrow); or
+    has a path on each line, Home > Lamps > Desk Lamps; or is JSON: a nested tree, an object with
+    the parent of each class, {"hockey": "sports"}, or objects such as {"name": "sports",
+    "children": ["hockey"]} or {"id": "hockey", "broader": "sports"}. The command prints how it
+    reads the file.
     An ambiguous file is refused with the line and the option that resolves the ambiguity.
 
     The service places 1,000 classes at once, all or none. If it refuses, the command stops and

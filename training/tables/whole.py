@@ -1,4 +1,4 @@
-"""All rows of a small table whose form its contents tell: CSV, a workbook, or Parquet."""
+"""All rows of a small table whose form its contents tell: CSV, a workbook, Parquet or Arrow."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -14,8 +14,8 @@ _SPREADSHEETS: Final = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 
 def is_binary(data: bytes) -> bool:
-    """Return whether a file is a workbook or Parquet."""
-    return data.startswith((parquet.MAGIC, *_SPREADSHEETS))
+    """Return whether a file is a workbook, Parquet or Arrow."""
+    return data.startswith((*parquet.MAGICS, *_SPREADSHEETS))
 
 
 def unit_of(data: bytes) -> str:
@@ -38,7 +38,7 @@ def rows_of(
 def _records(
     file: str, data: bytes, delimiter: str | None, encoding: str | None
 ) -> Iterator[Record]:
-    if data.startswith(parquet.MAGIC):
+    if data.startswith(parquet.MAGICS):
         return parquet.records(file)
     if is_binary(data):
         return spreadsheet.records(BytesIO(data))
