@@ -62,7 +62,7 @@ class ClassDescription(TypedDict, total=False):
     title: str | None
     description: str | None
     alt_labels: Sequence[str] | None
-    vector: Sequence[float] | None
+    vector: Vector | None
 
 
 _OfClass = TypedDict("_OfClass", {"class": str | int})  # a keyword

@@ -10,7 +10,7 @@ import httpx
 
 from manyclass.client.advice import AdviceStatus
 from manyclass.client.connection import DEFAULT_URL, Connection
-from manyclass.client.embedder import Embed, Embedder, with_vectors
+from manyclass.client.embedder import Embed, Embedder, with_vectors, with_vectors_of_classes
 from manyclass.client.encoding import Parameters, encoded
 from manyclass.client.quality import ClassQualityPage, QualityReport, Sort
 from manyclass.client.types import (
@@ -476,14 +476,17 @@ class Client(Connection):
     def describe(self, name: str, changes: ClassDescription) -> int:
         """Change the title, description, other names or vector of a class; None removes a part.
 
-        The class need not be learned yet. Return the number of the event.
+        The class need not be learned yet. With an embedder, a title or description that is sent
+        without a `vector` gets one. Return the number of the event.
         """
+        [changes] = with_vectors_of_classes([changes], self._embed)
         return self._place("PUT", path_of("classes", name), changes)
 
     def describe_many(self, classes: Sequence[DescribedClass], move: bool = False) -> int:
         """Describe up to 1,000 classes, and place those with a parent, all or none; return the
         number of the last event.
         """
+        classes = with_vectors_of_classes(classes, self._embed)
         return self._place("POST", "/classes", {"classes": classes, "move": move})
 
     def titles(self, names: Sequence[str | int]) -> dict[str, str]:

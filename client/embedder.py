@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar, cast
 import httpx
 import msgspec
 
-from manyclass.client.bodies import InstanceBody, Vector
+from manyclass.client.bodies import ClassDescription, InstanceBody, Vector
 from manyclass.client.connection import Connection
 from manyclass.client.encoding import Parameters
 from manyclass.client.errors import EmbedderUnreachable, EmbeddingRefused, ServiceUnreachable
@@ -23,6 +23,7 @@ LONGEST_DETAIL: Final = 500  # letters of another server's error
 
 Embed = Callable[[Sequence[str]], Iterable[Vector]]  # a vector for each text, in order
 Body = TypeVar("Body", bound=InstanceBody)
+Described = TypeVar("Described", bound=ClassDescription)
 
 
 class _Embedding(msgspec.Struct):
@@ -194,6 +195,28 @@ def with_vectors(bodies: Sequence[Body], embed: Embed | None) -> Sequence[Body]:
     return [
         cast(Body, {**body, "vector": vectors[at]}) if at in vectors else body
         for at, body in enumerate(bodies)
+    ]
+
+
+def with_vectors_of_classes(
+    classes: Sequence[Described], embed: Embed | None
+) -> Sequence[Described]:
+    """Return classes with a vector of the title and the description, for each that has one of them
+    and no vector."""
+    if embed is None:
+        return classes
+    texts = {
+        at: text
+        for at, body in enumerate(classes)
+        if "vector" not in body
+        and (text := text_to_embed({key: body.get(key) for key in ("title", "description")}))
+    }
+    if not texts:
+        return classes
+    vectors: dict[int, Vector] = dict(zip(texts, embed([*texts.values()]), strict=True))
+    return [
+        cast(Described, {**body, "vector": vectors[at]}) if at in vectors else body
+        for at, body in enumerate(classes)
     ]
 
 

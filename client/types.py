@@ -262,6 +262,16 @@ class Confidence(msgspec.Struct, frozen=True):
     reliability: tuple[ReliabilityBin, ...]
 
 
+class MixtureWeights(msgspec.Struct, frozen=True):
+    """The weights of the parts of a score: of the learner's own scores, of the vote of the nearest
+    past instances, and of descriptions and vectors, which are None while there are none."""
+
+    words: float
+    neighbors: float
+    descriptions: float | None
+    vectors: float | None
+
+
 class Learner(msgspec.Struct, frozen=True):
     """A learner by its specification: its size and its accuracy.
 
@@ -280,7 +290,7 @@ class Learner(msgspec.Struct, frozen=True):
     learn_seconds: float | None
     accuracy: dict[str, Accuracy]
     confidence: Confidence
-    neighbor_weight: float  # of the vote of the nearest past instances
+    mixture: MixtureWeights
     primary: bool
 
 

@@ -7,10 +7,19 @@ import msgspec
 import typer
 
 from manyclass.cli.connection import BAD_LINES, FAILED, URL, Key, Url, complain, connected
+from manyclass.cli.embed_options import (
+    EmbedCache,
+    EmbedKey,
+    EmbedModel,
+    EmbedUrl,
+    at_once,
+    embedder_of,
+)
 from manyclass.cli.progress_bar import bar
 from manyclass.cli.run_summary import counted
 from manyclass.cli.taxonomy_options import Delimiter, Encoding
 from manyclass.client.client import Client
+from manyclass.client.embedder import Embedder
 from manyclass.client.errors import RequestRefused
 from manyclass.client.types import ClassDescription, DescribedClass
 from manyclass.core.event_parts import MOST_PLACEMENTS
@@ -107,6 +116,10 @@ def describe(
         bool,
         typer.Option("--dry-run", help="Change nothing; print the classes as lines of JSON."),
     ] = False,
+    embed: EmbedUrl = None,
+    embed_model: EmbedModel = None,
+    embed_key: EmbedKey = None,
+    embed_cache: EmbedCache = None,
     url: Url = URL,
     key: Key = None,
 ) -> None:
@@ -118,11 +131,14 @@ def describe(
     and definition or scopeNote. The class need not be learned yet. The command prints how it reads
     the file. An ambiguous file is refused with the option that resolves the ambiguity.
 
+    With --embed, each class gets the vector of its title and its description too.
+
     An empty cell changes nothing, unless --replace removes that part. A row that cannot be used is
     reported and skipped; the exit code is then 1. The command can be repeated without harm.
     """
+    embedder = embedder_of(embed, embed_model, embed_key, embed_cache)
     if title is not None or description is not None or other_name is not None:
-        _describe_one(file, title, description, other_name, url, key)
+        _describe_one(file, title, description, other_name, url, key, embedder)
         return
     layout = DescriptionLayout(
         name=class_column,
@@ -156,8 +172,8 @@ def describe(
         for row in found.rows:
             typer.echo(msgspec.json.encode(row.body))
     elif found.rows:
-        with connected(url, key) as client:
-            _send(client, file, found.rows, move)
+        with connected(url, key, embed=embedder) as client:
+            _send(client, file, found.rows, move, at_once(MOST_PLACEMENTS, embedder))
         typer.echo(f"described {counted(len(found.rows), 'class', 'classes')}")
     if found.faults:
         complain(
@@ -173,10 +189,11 @@ def _describe_one(
     other_names: Sequence[str] | None,
     url: str,
     key: str | None,
+    embedder: Embedder | None,
 ) -> None:
     given = {"title": title, "description": description, "alt_labels": other_names}
     changes = {part: value for part, value in given.items() if value is not None}
-    with connected(url, key) as client:
+    with connected(url, key, embed=embedder) as client:
         seq = client.describe(name, cast(ClassDescription, changes))
     typer.echo(f"described by event {seq}")
 
@@ -185,11 +202,11 @@ def _is_it_a_class(file: str) -> str:
     return "" if "." in file or file == "-" else "; for a class of this name, add --title"
 
 
-def _send(client: Client, file: str, rows: Sequence[DescribedRow], move: bool) -> None:
-    """Send all classes, as many at once as a request may have."""
+def _send(client: Client, file: str, rows: Sequence[DescribedRow], move: bool, most: int) -> None:
+    """Send all classes, at most so many at once."""
     done = 0
     with bar(len(rows)) as show:
-        for some in _requests(rows):
+        for some in _requests(rows, most):
             bodies = cast(Sequence[DescribedClass], [row.body for row in some])
             try:
                 client.describe_many(bodies, move)
@@ -203,13 +220,13 @@ def _send(client: Client, file: str, rows: Sequence[DescribedRow], move: bool) -
             show(done, f"{done:,} of {len(rows):,} classes described")
 
 
-def _requests(rows: Sequence[DescribedRow]) -> Iterator[list[DescribedRow]]:
+def _requests(rows: Sequence[DescribedRow], most: int) -> Iterator[list[DescribedRow]]:
     """Yield the rows of each request."""
     some: list[DescribedRow] = []
     size = 0
     for row in rows:
         more = len(msgspec.json.encode(row.body))
-        if some and (len(some) == MOST_PLACEMENTS or size + more > MOST_BYTES):
+        if some and (len(some) == most or size + more > MOST_BYTES):
             yield some
             some, size = [], 0
         some.append(row)

@@ -507,6 +507,8 @@ def _set_limits(properties: Schema, settings: Settings) -> None:
         properties["features"] = _reference("Features")
     if "vector" in properties:
         properties["vector"] = _reference("Vector")
+        if "title" in properties:  # of a class
+            properties["vector"] = {"anyOf": [_reference("Vector"), {"type": "null"}]}
 
 
 def _less_when_explained(settings: Settings, many: bool) -> Schema:

@@ -8,6 +8,7 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
+from manyclass.core.evidence import Evidence
 from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -95,7 +96,7 @@ def _label(name: str) -> str:
 
 def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
     """Return the statistics of all learners of a model, the primary one first."""
-    return [_learner(role, each, metrics) for role, each in model.roles]
+    return [_learner(role, each, metrics, model.evidence) for role, each in model.roles]
 
 
 def _accuracy(progress: ProgressiveValidation) -> dict[str, Accuracy]:
@@ -112,7 +113,7 @@ def _accuracy(progress: ProgressiveValidation) -> dict[str, Accuracy]:
     }
 
 
-def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
+def _learner(role: Role, each: Enrolled, metrics: Metrics, evidence: Evidence) -> LearnerStats:
     learner = each.learner
     return LearnerStats(
         learner=each.label,
@@ -126,7 +127,7 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
         resident_bytes=learner.resident_bytes,
         evicted_features=learner.evicted_features,
         evicted_classes=learner.evicted_classes,
-        mixture=_mixture(learner),
+        mixture=_mixture(learner, evidence),
         learn_seconds=metrics.seconds_an_event(each.label),
         accuracy=_accuracy(each.progress),
         confidence=_confidence(each.calibration),
@@ -134,13 +135,14 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics) -> LearnerStats:
     )
 
 
-def _mixture(learner: Learner) -> MixtureWeights:
+def _mixture(learner: Learner, evidence: Evidence) -> MixtureWeights:
     weights = learner.mixture
+    described, dimension = evidence.sizes()["described"], evidence.dimension
     return MixtureWeights(
         words=1.0,
         neighbors=learner.neighbor_weight,
-        descriptions=None if weights is None else weights.names,
-        vectors=None if weights is None else weights.vectors,
+        descriptions=weights.names if weights is not None and described else None,
+        vectors=weights.vectors if weights is not None and dimension else None,
     )
 
 

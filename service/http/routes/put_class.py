@@ -9,9 +9,10 @@ from msgspec import UNSET
 from manyclass.core.errors import InstanceError, RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.event_parts import class_names
+from manyclass.core.instance import Instance
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.call import CallRequest, ChangeCall
-from manyclass.service.http.decoding import decode, name_of, names_of, parents_of
+from manyclass.service.http.decoding import NULL, decode, name_of, names_of, parents_of
 from manyclass.service.http.problems import Fault, Problem, invalid, pointer, problem_of
 from manyclass.service.http.schemas.put_class import (
     ClassesPut,
@@ -131,4 +132,7 @@ def _described(name: str, form: PutClassRequest | DescribedClass) -> list[Event]
     """Return the event that describes a class, or none. Raises InstanceError."""
     given = {part: getattr(form, part) for part in _PARTS}
     changes = {part: value for part, value in given.items() if value is not UNSET}
+    if form.vector is not UNSET:
+        is_null = form.vector == NULL
+        changes["vector"] = None if is_null else Instance({}).with_vector_of_json(form.vector)
     return [Event.describe(name, changes)] if changes else []

@@ -60,7 +60,7 @@ class MixtureWeights(BaseModel):
     `neighbors` is that of the vote of the nearest past instances, beside the features. `words`,
     `descriptions` and `vectors` are those of the learner's own scores, of the descriptions of the
     classes and of the vector of the instance, each divided by the spread of its scores; the last
-    two are null while there is no description and no vector.
+    two are null while there is no description, or no vector.
     """
 
     words: float

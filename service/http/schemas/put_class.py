@@ -7,8 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from manyclass.core.descriptions import LONGEST_DESCRIPTION, LONGEST_TITLE, MOST_OTHER_NAMES
 from manyclass.core.event_parts import MOST_PLACEMENTS
-from manyclass.core.instance import LEAST_DIMENSION, MOST_DIMENSION
-from manyclass.service.http.schemas.parts import Name
+from manyclass.service.http.schemas.parts import Name, Vector
 
 _TAKES = {
     "title": f'a string of at most {LONGEST_TITLE} characters, or null: "Ice hockey"',
@@ -16,9 +15,6 @@ _TAKES = {
     "alt_labels": (
         f"a list of at most {MOST_OTHER_NAMES} strings of at most {LONGEST_TITLE} characters, or"
         ' null: ["Eishockey"]'
-    ),
-    "vector": (
-        f"a list of {LEAST_DIMENSION} to {MOST_DIMENSION} numbers, or null: [0.12, -0.5, 0.31]"
     ),
     "class": 'the name of a class: "hockey"',
     "classes": (
@@ -57,12 +53,10 @@ class _Description(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only
         Meta(description="Other names of the class, also in other languages." + _KEPT),
     ] = UNSET
     vector: Annotated[
-        Annotated[list[float], Meta(min_length=LEAST_DIMENSION, max_length=MOST_DIMENSION)]
-        | UnsetType
-        | None,
+        Vector | UnsetType,
         Meta(
             description="The embedding of the texts of the class, by the model that embeds the"
-            " instances: 2 to 4,096 numbers." + _KEPT
+            " instances." + _KEPT
         ),
     ] = UNSET
 

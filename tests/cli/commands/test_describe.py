@@ -7,6 +7,7 @@ import pytest
 
 from manyclass.cli.commands import describe
 from manyclass.client.client import Client
+from tests.client.embedding_server import embedding_server
 
 
 def texts_of(url, name):
@@ -137,3 +138,18 @@ def test_a_table_of_results_has_titles_if_a_class_has_one(
     assert [*first] == [name for name in columns if probabilities or name != "probability_1"]
     lines = manyclass("rank", str(file), *options[:4], "--url", service).stdout.splitlines()
     assert json.loads(lines[1])["ranked"][0]["title"] == "7"
+
+
+def test_classes_get_the_vectors_of_a_server(manyclass, service, tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("class,title,description\nve-1,Lost card,It is gone.\nve-2,New,\nve-3,,\n")
+    with embedding_server() as server:
+        options = ("--embed", server.url, "--url", service)
+        made = manyclass("classes", "describe", str(file), *options)
+        assert made.stdout == "described 2 classes\n"
+        assert server.texts == [["Lost card\nIt is gone.", "New"]]
+        manyclass("classes", "describe", "ve-4", "--title", "One", *options)
+        assert server.texts[-1] == ["One"]
+    with Client(service) as client:
+        shown = {name: client.class_(name, limit=1).has_vector for name in ("ve-1", "ve-2", "ve-4")}
+    assert shown == {"ve-1": True, "ve-2": True, "ve-4": True}
