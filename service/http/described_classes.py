@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 from threading import Lock, Thread
-from typing import Final
+from typing import Annotated, Final
 from unicodedata import normalize
+
+from fastapi import Depends, Request
 
 from manyclass.core.descriptions import Description, Descriptions
 from manyclass.core.model import Model
@@ -119,3 +121,11 @@ class DescribedClasses:
 def _titles(descriptions: Descriptions) -> Iterator[tuple[str, str | None]]:
     for name in descriptions.names():
         yield name, descriptions[name].title
+
+
+async def _described(request: Request) -> DescribedClasses:
+    described: DescribedClasses = request.app.state.described
+    return described
+
+
+TheDescribed = Annotated[DescribedClasses, Depends(_described)]

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.slow  # needs chromium
 
 
-def test_classes_are_found_by_their_beginning(taught, look):
+def test_classes_are_found_by_their_names(taught, look):
     page = look(taught, "names")
     rows = page.get_by_label("Classes", exact=True).locator("tbody tr")
     expect(rows).to_have_count(50)
@@ -22,7 +22,7 @@ def test_classes_are_found_by_their_beginning(taught, look):
     expect(rows.first).to_have_text(f"{most['class']}{most['learned']}")
     page.get_by_role("button", name="Next classes").click()
     expect(rows).to_have_count(27)
-    page.get_by_label("Class begins with").fill("card_a")
+    page.get_by_label("Find a class").fill("card_a")
     expect(rows).to_have_count(3)
     page.get_by_role("link", name="card_arrival").click()
     expect(page.get_by_role("heading", name="card_arrival")).to_be_visible()

@@ -16,7 +16,7 @@ from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.model import Model
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.class_listing import Order, class_page, found_classes
-from manyclass.service.http.described_classes import DescribedClasses
+from manyclass.service.http.described_classes import TheDescribed
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import (
     NAME_DESCRIPTION,
@@ -81,11 +81,6 @@ async def _name(request: Request, name: _InPath) -> str:
 Name = Annotated[str, Depends(_name)]
 
 
-async def _described(request: Request) -> DescribedClasses:
-    described: DescribedClasses = request.app.state.described
-    return described
-
-
 def _texts(model: Model, name: str) -> dict[str, Any]:
     """Return the members of an answer that describe a class."""
     described = model.descriptions.get(name, Description())
@@ -101,7 +96,7 @@ def _texts(model: Model, name: str) -> dict[str, Any]:
 async def list_classes(
     engine: TheEngine,
     reads: TheReads,
-    described: Annotated[DescribedClasses, Depends(_described)],
+    described: TheDescribed,
     prefix: Prefix = "",
     limit: PageLimit = 100,
     after: AfterName = "",

@@ -1,6 +1,7 @@
 """Quality: the accuracy of the newest events by class, source, parent and time."""
 
 from collections import Counter
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
@@ -12,6 +13,7 @@ from manyclass.service.history.error_count import ErrorCount
 from manyclass.service.history.likely_errors import ClassCounts, Confusions
 from manyclass.service.history.quality import WEEK, Quality, Ranks
 from manyclass.service.http.auth import Scope
+from manyclass.service.http.described_classes import TheDescribed
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import TheEngine, needs, router_of
 from manyclass.service.http.routes.label_errors import Last, Seconds, TheCounts
@@ -121,6 +123,7 @@ async def list_class_quality(
     engine: TheEngine,
     reads: TheReads,
     counts: TheCounts,
+    described: TheDescribed,
     last: Last = 10_000,
     sort: Annotated[
         Sort,
@@ -132,7 +135,10 @@ async def list_class_quality(
     reverse: Annotated[bool, Query(description="Reverse the order.")] = False,
     contains: Annotated[
         str,
-        Query(max_length=LONGEST_NAME, description="List only names that contain this text."),
+        Query(
+            max_length=LONGEST_NAME,
+            description="List only classes with a name, title or other name that has this text.",
+        ),
     ] = "",
     parent: Annotated[
         str | None,
@@ -161,10 +167,11 @@ async def list_class_quality(
     def page() -> dict[str, Any]:
         with count.counted() as (found, confusions):
             wanted = contains.casefold()
+            called = set(chain.from_iterable(described.search.find(contains))) if wanted else ()
             matching = [
                 (_figure(sort, name, each, found), -each.true, name)
                 for name, each in confusions.classes.items()
-                if (not wanted or wanted in name.casefold())
+                if (not wanted or wanted in name.casefold() or name in called)
                 and (parent is None or (model.taxonomy.parent(name) or "") == parent)
             ]
             known = [each for each in matching if each[0] is not None]

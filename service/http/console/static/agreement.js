@@ -6,11 +6,12 @@ import { CallText } from "./call_text.js";
 import { InstanceText } from "./event_item.js";
 import { count, percent, plural } from "./format.js";
 import { Problem, useAgain, useLater, useTask } from "./parts.js";
+import { ClassName } from "./titles.js";
 
 const CALL = { method: "GET", path: "/review/agreement" };
 const KAPPA = "Cohen’s κ: agreement beyond chance. 1 is full agreement, 0 is no better than chance.";
 
-const who = ({ reviewer, classes }) => html`<strong>${reviewer}</strong>: ${classes.map((each) => html`<span class="tag" dir="auto" key=${each}>${each}</span>`)}`;
+const who = ({ reviewer, classes }) => html`<strong>${reviewer}</strong>: ${classes.map((each) => html`<span class="tag" dir="auto" key=${each}><${ClassName} name=${each} /></span>`)}`;
 
 /** `changes`: read again when it changes. */
 export function Agreement({ changes }) {

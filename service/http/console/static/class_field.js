@@ -1,4 +1,4 @@
-// A field for the name of a class, which proposes classes that begin with what was typed.
+// A field for the name of a class, which proposes classes that have a name with what was typed.
 
 import { html, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
@@ -15,19 +15,26 @@ export async function classesFrom(prefix, limit, signal) {
   return page.classes.map((each) => each.class);
 }
 
-/** Return the classes whose names begin so, the first letter in capitals or not: who types "waste" may mean "Waste". */
-export async function beginningWith(prefix, limit, signal) {
-  const [first, rest] = [prefix.charAt(0), prefix.slice(1)];
-  const forms = [...new Set([prefix, first.toUpperCase() + rest, first.toLowerCase() + rest])];
-  const pages = await Promise.all(forms.map((each) => get(withParameters("/classes", { prefix: each, limit }), { signal })));
-  return pages.flatMap((page) => page.classes).slice(0, limit);
+/** Return the classes that have a name with a text in it, the best first; the first ones of all for an empty text. */
+export async function searched(text, limit, signal) {
+  return (await get(withParameters("/classes", { search: text.trim(), limit }), { signal })).classes;
+}
+
+/** Return what is shown beside the name of a proposed class: its title, the other name that was typed, its place. */
+function labelOf({ class: name, title, alt_labels: others = [], path = [] }, text) {
+  const plain = text.trim().toLowerCase();
+  const has = (each) => each?.toLowerCase().includes(plain);
+  const other = !has(title) && !has(name) && others.find(has);
+  const shown = [title ?? name, other].filter(Boolean).join(" · ");
+  const label = path.length > 1 ? `${shown} (${placeOf(path)})` : shown;
+  return label === name ? undefined : label;
 }
 
 /** Return [{ class, path }] of the classes to propose for a text: by their names, or by a name above them. */
 async function proposals(text, hasTaxonomy, signal) {
-  const beginning = beginningWith(text, PROPOSED, signal);
+  const byName = searched(text, PROPOSED, signal);
   const below = hasTaxonomy && text.length >= LEAST ? classesBelow(text, PROPOSED, signal) : [];
-  const all = [...(await beginning), ...(await below)];
+  const all = [...(await byName), ...(await below)];
   return [...new Map(all.map((each) => [each.class, each])).values()];
 }
 
@@ -45,6 +52,6 @@ export function ClassField({ value, onInput, label = "Class", inputRef, placehol
   return html`<label class="field"><span>${label}</span>
     <input type="text" list=${id} ref=${inputRef} value=${value} autocomplete="off" spellcheck=${false}
       placeholder=${placeholder} onInput=${(event) => onInput(event.currentTarget.value)} />
-    <datalist id=${id}>${proposed.map((each) => html`<option key=${each.class} value=${each.class} label=${each.path?.length > 1 ? `${each.class} (${placeOf(each.path)})` : undefined} />`)}</datalist>
+    <datalist id=${id}>${proposed.map((each) => html`<option key=${each.class} value=${each.class} label=${labelOf(each, value)} />`)}</datalist>
   </label>`;
 }

@@ -5,6 +5,7 @@ import { get, path, withParameters } from "./api.js";
 import { EventItem } from "./event_item.js";
 import { Action, Problem, useTask } from "./parts.js";
 import { RenameClass } from "./rename_class.js";
+import { ClassName } from "./titles.js";
 import { WeightList, classAddress, featureAddress } from "./weight_list.js";
 
 const FEATURES = 1000; // heaviest of each class, which are compared
@@ -41,9 +42,9 @@ export function ClassPair({ pair, onChanged }) {
     <${Problem} error=${task.error} />
     ${shown
       ? html`<div class="columns">${[[first, shown.first], [right, shown.right]].map(([name, entries]) => html`<div key=${name}>
-          <h3>Words for <a href=${classAddress(name)}>${name}</a></h3>
+          <h3>Words for <a href=${classAddress(name)}><${ClassName} name=${name} /></a></h3>
           <${WeightList} label=${`Words for ${name}`} entries=${entries} addressOf=${featureAddress} /></div>`)}</div>
-        <h3>Examples taught as ${right}</h3>
+        <h3>Examples taught as <${ClassName} name=${right} /></h3>
         <ul class="list">${shown.events.map((event) => html`<${EventItem} key=${event.key} event=${event} proposed=${first} onChanged=${changed} />`)}</ul>
         <div class="actions">${[[first, right], [right, first]].map((each) => html`<${Action} key=${each[0]} needs="admin"
           onClick=${() => setMerging(each)}>Merge ${each[0]} into ${each[1]}<//>`)}</div>`

@@ -31,7 +31,7 @@ export async function classesBelow(text, limit, signal) {
   const parents = (await topNames()).filter((each) => each.toLowerCase().includes(plain)).slice(0, MOST_PARENTS);
   const found = await Promise.all(parents.map(async (parent) => {
     const page = await get(withParameters("/taxonomy", { parent, limit }), { signal });
-    return page.nodes.map((each) => ({ class: each.class, path: [parent, each.class] }));
+    return page.nodes.map((each) => ({ class: each.class, title: each.title, path: [parent, each.class] }));
   }));
   return found.flat().slice(0, limit);
 }

@@ -7,6 +7,7 @@ import { Points } from "./chart.js";
 import { count, percent } from "./format.js";
 import { Action, Field, Problem, SortHead, useAgain, useLater, useTask } from "./parts.js";
 import { RenameClass } from "./rename_class.js";
+import { ClassName } from "./titles.js";
 import { classAddress } from "./weight_list.js";
 
 const PAGE = 25;
@@ -29,12 +30,12 @@ function Picture({ last, seq }) {
 }
 
 function Row({ row, hasTrend, hasParents, onRename }) {
-  return html`<tr><td><a href=${classAddress(row.class)}>${row.class}</a>${hasParents && row.parent && html`<br /><small class="hint">${row.parent}</small>`}</td>
+  return html`<tr><td><a href=${classAddress(row.class)}><${ClassName} name=${row.class} /></a>${hasParents && row.parent && html`<br /><small class="hint"><${ClassName} name=${row.parent} /></small>`}</td>
     <td class="number">${count(row.events)}</td>
     <td class="number"><span class="meter" style=${`--share: ${row.recall ?? 0}`}>${percent(row.recall)}</span></td>
     <td class="number">${percent(row.r5)}</td><td class="number">${percent(row.precision)}</td>
     ${hasTrend && html`<td class="number">${signed(row.trend)}</td>`}
-    <td>${row.confusions.map((each, index) => html`<span key=${each.class}>${index > 0 && ", "}<a href=${classAddress(each.class)}>${each.class}</a> ${count(each.count)} ×</span>`)}</td>
+    <td>${row.confusions.map((each, index) => html`<span key=${each.class}>${index > 0 && ", "}<a href=${classAddress(each.class)}><${ClassName} name=${each.class} /></a> ${count(each.count)} ×</span>`)}</td>
     <td><${Action} kind="quiet" needs="admin" aria-label=${`Rename ${row.class}`} onClick=${() => onRename(row.class)}>Rename<//></td></tr>`;
 }
 
@@ -64,7 +65,7 @@ export function ClassQuality({ last, seq, hasTrend, onChanged }) {
       <thead><tr>${columns.map(([name, title]) => html`<${SortHead} key=${name} title=${title} sorted=${order.sort === name && (order.reverse ? "reversed" : "plain")} onSort=${() => sortBy(name)} />`)}
         <th scope="col">Suggested instead</th><th scope="col">Action</th></tr></thead>
       <tbody>${found.classes.map((row) => html`<${Row} key=${row.class} row=${row} hasTrend=${hasTrend} hasParents onRename=${setRenamed} />`)}</tbody></table></div>
-      ${!found.classes.length && html`<p class="nothing">${contains ? "No class of these messages has this in its name." : "No class yet."}</p>`}
+      ${!found.classes.length && html`<p class="nothing">${contains ? "No class of these messages has this in a name." : "No class yet."}</p>`}
       <p class="hint">${count(found.classes.length)} of ${count(found.total)} classes.
         ${found.next !== null && html` <button type="button" class="quiet" disabled=${task.busy} onClick=${() => load(found.next)}>Show more</button>`}</p>`}
     <p class="hint">First suggestion right: of the messages with this label, the share for which it was the first suggestion. Right when

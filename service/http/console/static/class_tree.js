@@ -4,6 +4,7 @@ import { html, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
 import { count } from "./format.js";
 import { Problem, useAgain, useLater, useTask } from "./parts.js";
+import { ClassName } from "./titles.js";
 import { classAddress } from "./weight_list.js";
 
 const PAGE = 100;
@@ -23,9 +24,10 @@ function Nodes({ parent, ...shared }) {
     ${found.next !== null && html`<button type="button" class="quiet" disabled=${task.busy} onClick=${more}>More</button>`}`;
 }
 
-function Node({ class: name, learned, has_children, ...shared }) {
+function Node({ class: name, title: itsTitle, learned, has_children, ...shared }) {
   const [isOpen, setOpen] = useState(false);
-  const link = shared.onChoose ? has_children && !learned ? name : html`<button type="button" class="quiet" onClick=${() => shared.onChoose(name)}>${name}</button>` : html`<a href=${classAddress(name)}>${name}</a>`;
+  const shown = html`<${ClassName} name=${name} title=${itsTitle} />`;
+  const link = shared.onChoose ? has_children && !learned ? shown : html`<button type="button" class="quiet" onClick=${() => shared.onChoose(name)}>${shown}</button>` : html`<a href=${classAddress(name)}>${shown}</a>`;
   const title = html`${link} ${learned > 0 && html`<span class="hint">${count(learned)}</span>`}`;
   if (!has_children) return title;
   return html`<details onToggle=${(event) => setOpen(event.currentTarget.open)}><summary>${title}</summary>

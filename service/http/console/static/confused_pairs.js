@@ -4,6 +4,7 @@ import { html, useState } from "./html.js";
 import { ClassPair } from "./class_pair.js";
 import { plural } from "./format.js";
 import { useFirst } from "./parts.js";
+import { ClassName } from "./titles.js";
 
 const FIRST = 10; // shown before the others
 
@@ -14,7 +15,7 @@ export function ConfusedPairs({ pairs, onChanged }) {
   return html`<ul class="list dense" aria-label="Confused classes">${shown.map((pair) => {
     const key = JSON.stringify([pair.ranked_first, pair.true]);
     return html`<li key=${key}>
-      <div><strong>${plural(pair.count, "time")}</strong> <span class="tag not">${pair.ranked_first}</span> was suggested first instead of <span class="tag">${pair.true}</span></div>
+      <div><strong>${plural(pair.count, "time")}</strong> <span class="tag not"><${ClassName} name=${pair.ranked_first} /></span> was suggested first instead of <span class="tag"><${ClassName} name=${pair.true} /></span></div>
       <div class="actions"><button type="button" aria-expanded=${open === key}
         aria-label=${`Compare ${pair.ranked_first} and ${pair.true}`} onClick=${() => setOpen(open === key ? null : key)}>Compare</button></div>
       ${open === key && html`<${ClassPair} pair=${pair} onChanged=${onChanged} />`}

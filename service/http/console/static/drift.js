@@ -3,6 +3,7 @@
 import { html } from "./html.js";
 import { count, percent, seconds, time } from "./format.js";
 import { Table } from "./parts.js";
+import { ClassName } from "./titles.js";
 import { classAddress } from "./weight_list.js";
 
 export function Drift({ report }) {
@@ -17,5 +18,5 @@ export function Drift({ report }) {
       Confidence: how sure the first suggestions were, on average. If it is far from the share that was right, or falls, the messages have changed.</p>
     <p>The labels of the newest week differ from those of the weeks before by ${percent(mix.distance)} (0 %: the same shares, 100 %: no common label). Most changed:</p>
     <ul class="list dense" aria-label="Labels that became more or less frequent">${mix.changed.map((each) => html`<li key=${each.class}>
-      <div><a href=${classAddress(each.class)}>${each.class}</a> ${percent(each.before, 1)} → <strong>${percent(each.share, 1)}</strong></div></li>`)}</ul>`;
+      <div><a href=${classAddress(each.class)}><${ClassName} name=${each.class} /></a> ${percent(each.before, 1)} → <strong>${percent(each.share, 1)}</strong></div></li>`)}</ul>`;
 }

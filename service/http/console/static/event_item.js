@@ -8,6 +8,7 @@ import { useNewClass } from "./new_class.js";
 import { sayAmended, sayKept } from "./notice.js";
 import { Action, Dialog, Problem, useTask } from "./parts.js";
 import { beat } from "./pulse.js";
+import { ClassName, called } from "./titles.js";
 import { WhenErased } from "./when_erased.js";
 
 const SHOWN_FEATURES = 60;
@@ -68,7 +69,7 @@ export function Correct({ event, proposed, onClose, onDone }) {
   return html`<${Dialog} title="Correct the label" confirm="Correct" kind=${question ? "" : "primary"} needs="learn" disabled=${!classes.length || isSame}
     call=${call} onConfirm=${confirm} onClose=${onClose}>
     <${InstanceText} ...${event} />
-    <p class="hint">Its label is ${event.classes.join(", ") || "no class"}.${isSame && " Choose another class to correct it."}</p>
+    <p class="hint">Its label is ${event.classes.map(called).join(", ") || "no class"}.${isSame && " Choose another class to correct it."}</p>
     ${names.map((name, index) => html`<${ClassField} key=${index} label=${index ? `Class ${index + 1}` : "True class"} value=${name}
       onInput=${(value) => {
         setNames(names.with(index, value));
@@ -87,7 +88,7 @@ function Delete({ event, onClose, onDone }) {
   };
   return html`<${Dialog} title="Erase this message" confirm="Erase" kind="danger" needs="admin" call=${{ method: "DELETE", path: path("events", event.key) }} onDone=${say} onClose=${onClose}>
     <${InstanceText} ...${event} />
-    <p>${event.classes.join(", ")}</p>
+    <p>${event.classes.map(called).join(", ")}</p>
     <p class="hint">The message is hidden at once. <${WhenErased} /></p>
   <//>`;
 }
@@ -116,8 +117,8 @@ export function EventItem({ event, note, proposed, onChanged, isSelected, onSele
       <${EventLink} event=${event} />
     </div>
     <${InstanceText} ...${event} />
-    <div>${event.classes.map((name) => html`<span class="tag" key=${name}>${name}</span>`)}
-      ${event.not.map((name) => html`<span class="tag not" key=${name}>not ${name}</span>`)}
+    <div>${event.classes.map((name) => html`<span class="tag" key=${name}><${ClassName} name=${name} /></span>`)}
+      ${event.not.map((name) => html`<span class="tag not" key=${name}>not <${ClassName} name=${name} /></span>`)}
       ${note}</div>
     <div class="actions">
       <${Action} needs="learn" onClick=${() => setDialog("correct")} aria-label=${`Correct ${nameOf(event)}`}>Correct<//>

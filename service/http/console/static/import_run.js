@@ -1,6 +1,6 @@
 // Teach a file, or rank it to CSV, piece by piece.
 
-import { ask, faultText, learnLines, pause } from "./api.js";
+import { ask, faultText, get, learnLines, pause } from "./api.js";
 import { RowFault } from "./class_cells.js";
 import { UNLABELLED, eventOf, instanceOf, isBlank, unlabelledOf, waitingOf } from "./mapping.js";
 import { isPaused } from "./pulse.js";
@@ -128,9 +128,9 @@ async function ranked(rows, target, signal) {
 }
 
 /** Return the names of the columns of a result; those of a table that was ranked before keep theirs. */
-function resultNames(names, target) {
+function resultNames(names, target, hasTitles) {
   const numbers = Array.from({ length: CLASSES }, (_, index) => index + 1);
-  const own = [...(target === null ? [] : ["decision"]), "confidence", ...numbers.flatMap((each) => [`class_${each}`, `probability_${each}`, `score_${each}`])];
+  const own = [...(target === null ? [] : ["decision"]), "confidence", ...numbers.flatMap((each) => [`class_${each}`, ...(hasTitles ? [`title_${each}`] : []), `probability_${each}`, `score_${each}`])];
   let prefix = "";
   while (own.some((each) => names.includes(prefix + each))) prefix += "new_";
   return own.map((each) => prefix + each);
@@ -142,14 +142,15 @@ function resultNames(names, target) {
  */
 export async function rankFile(table, columns, target, report, signal) {
   const names = columns.map((each) => each.name);
-  const csv = csvLike(table, [...names, ...resultNames(names, target)]);
+  const hasTitles = (await get("/stats")).described > 0;
+  const csv = csvLike(table, [...names, ...resultNames(names, target, hasTitles)]);
   for await (const some of inPieces(rowsOf(table), RANKED)) {
     signal.throwIfAborted();
     const { made, rejected, left } = sorted(some, (row) => instanceOf(row, columns));
     const all = await ranked(made, target, signal);
     const results = all.filter((each) => each.ranked);
     for (const { row, ranked: classes, confidence, abstained } of results) {
-      const cells = Array.from({ length: CLASSES }, (_, place) => classes[place]).flatMap((each) => [each?.class, csv.number(each?.probability, DIGITS), csv.number(each?.score, DIGITS)]);
+      const cells = Array.from({ length: CLASSES }, (_, place) => classes[place]).flatMap((each) => [each?.class, ...(hasTitles ? [each?.title] : []), csv.number(each?.probability, DIGITS), csv.number(each?.score, DIGITS)]);
       csv.add([...row, ...(target === null ? [] : [abstained ? UNSURE : AUTOMATIC]), csv.number(confidence, DIGITS), ...cells]);
     }
     rejected.push(...all.filter((each) => each.detail));

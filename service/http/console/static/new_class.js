@@ -1,8 +1,9 @@
 // The question before a class is created: it may be a known one, misspelt.
 
 import { html, useEffect, useRef, useState } from "./html.js";
-import { ClassField, classesFrom } from "./class_field.js";
+import { ClassField, classesFrom, searched } from "./class_field.js";
 import { Problem, useTask } from "./parts.js";
+import { ClassName } from "./titles.js";
 
 const COMPARED = 1000; // classes of one prefix
 const SHOWN = 4;
@@ -20,18 +21,19 @@ export function distance(one, other) {
   return row.at(-1);
 }
 
-/** Return null if a class has the name, else the known names that are close to it, the closest first. */
+/** Return null if a class has the name, else the classes that have it as a title, and those of close names, the closest first. */
 export async function namesCloseTo(name) {
   if ((await classesFrom(name, 1))[0] === name) return null; // the shortest of a prefix is listed first
   if (name.length > LONGEST) return [];
   const wanted = name.toLowerCase();
+  const titled = (await searched(name, SHOWN)).filter((each) => each.title || each.alt_labels.length).map((each) => each.class);
   const apart = (each) => (each.toLowerCase().startsWith(wanted) ? 0 : distance(wanted, each.toLowerCase()));
   for (const length of [Math.ceil(name.length / 2), 1, 0]) {
     const found = (await classesFrom(name.slice(0, length), COMPARED)).filter((each) => each.length <= LONGEST).map((each) => [apart(each), each]);
     const close = found.filter(([steps]) => steps <= Math.max(1, name.length / 3)).sort(([a], [b]) => a - b);
-    if (close.length) return close.slice(0, SHOWN).map(([, each]) => each);
+    if (close.length) return [...new Set([...titled, ...close.map(([, each]) => each)])].slice(0, SHOWN);
   }
-  return [];
+  return titled;
 }
 
 function Question({ name, close, onChoose, onCreate }) {
@@ -39,7 +41,7 @@ function Question({ name, close, onChoose, onCreate }) {
   useEffect(() => box.current.querySelector("button").focus(), [name]);
   return html`<div class="card" role="group" aria-label="A new class" ref=${box}>
     <p role="alert"><strong>${name}</strong> is a new class.${close.length > 0 && " Did you mean one of these?"}</p>
-    <div class="actions">${close.map((each, at) => html`<button type="button" key=${each} class=${at ? "" : "primary"} onClick=${() => onChoose(name, each)}>${each}</button>`)}
+    <div class="actions">${close.map((each, at) => html`<button type="button" key=${each} class=${at ? "" : "primary"} onClick=${() => onChoose(name, each)}><${ClassName} name=${each} /></button>`)}
       <button class=${close.length ? "" : "primary"} onClick=${() => onCreate(name)}>Create ${name}</button></div>
   </div>`;
 }

@@ -6,6 +6,7 @@ import { CallText } from "./call_text.js";
 import { Lines } from "./chart.js";
 import { count, fixed, percent, plural } from "./format.js";
 import { Field, Problem, Status, useTask } from "./parts.js";
+import { ClassName } from "./titles.js";
 import { classAddress } from "./weight_list.js";
 
 const POINTS = "/operating-points?by=class&window=newest&limit=1";
@@ -43,7 +44,7 @@ function Reached({ target, groups }) {
   return html`<details onToggle=${(event) => event.currentTarget.open && load()}>
     <summary>${plural(groups, "class reaches", "classes reach")} it at a limit of their own</summary>
     <${Problem} error=${task.error} />
-    ${found && html`<ul class="plain" aria-label="Limits of classes">${found.map(({ name, targets: [{ point }] }) => html`<li key=${name}><a href=${classAddress(name)}>${name}</a>: limit
+    ${found && html`<ul class="plain" aria-label="Limits of classes">${found.map(({ name, targets: [{ point }] }) => html`<li key=${name}><a href=${classAddress(name)}><${ClassName} name=${name} /></a>: limit
       ${" "}${fixed(point.limit)}, ${count(point.right)} of ${plural(point.answers, "answer")} right</li>`)}</ul>`}
     ${found && found.length < groups && html`<p class="hint">Of the ${count(MOST_GROUPS)} classes with most messages.</p>`}
   </details>`;

@@ -1,10 +1,11 @@
-// The search over everything, opened by / or Ctrl-K: pages, classes by the beginning of their name, messages.
+// The search over everything, opened by / or Ctrl-K: pages, classes by their names and titles, messages.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { keepsHistory, may } from "./access.js";
-import { beginningWith } from "./class_field.js";
+import { searched } from "./class_field.js";
 import { PAGES } from "./page_list.js";
 import { useLater } from "./parts.js";
+import { ClassName } from "./titles.js";
 import { classAddress } from "./weight_list.js";
 
 const SHOWN_CLASSES = 8;
@@ -32,13 +33,12 @@ function Search({ onClose }) {
   useLayoutEffect(() => dialog.current.showModal(), []);
   useLater(async (signal) => {
     try {
-      const found = text.trim() ? await beginningWith(text.trim(), SHOWN_CLASSES, signal) : [];
-      setClasses(found.map((each) => each.class));
+      setClasses(text.trim() ? await searched(text, SHOWN_CLASSES, signal) : []);
     } catch {
       setClasses([]); // pages are found without the service
     }
   }, 120, [text]);
-  const found = [...pagesOf(text), ...classes.map((name) => ({ kind: "Class", title: name, address: classAddress(name) })), ...messagesOf(text)];
+  const found = [...pagesOf(text), ...classes.map(({ class: name, title }) => ({ kind: "Class", title: html`<${ClassName} name=${name} title=${title} />`, address: classAddress(name) })), ...messagesOf(text)];
   const at = Math.min(chosen, found.length - 1);
   const go = (each) => {
     onClose();

@@ -4,6 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
 import { fixed, percent } from "./format.js";
 import { may } from "./access.js";
+import { ClassName } from "./titles.js";
 
 const GLIDE = 350; // milliseconds
 
@@ -73,17 +74,17 @@ export function Bars({ text, ranked, pointed, taught, chosen, onChoose, onPoint 
   useGlide(list, text);
   const most = Math.max(1e-9, ...ranked.map((each) => each.score));
   const teaches = may("learn");
-  const does = (name) => (chosen ? `Choose ${name}` : `Teach: this is ${name}`);
+  const does = ({ class: name, title }) => (chosen ? `Choose ${title ?? name}` : `Teach: this is ${title ?? name}`);
   return html`<ol class="bars" aria-label="Suggestions" ref=${list}>${ranked.map((each) => html`
     <li key=${each.class} data-class=${each.class} class=${[each.class === pointed && "pointed", each.class === taught && "taught"].filter(Boolean).join(" ")}>
       <button type="button" onClick=${(event) => (chosen || event.detail < 2) && onChoose(each.class)} disabled=${!teaches}
         aria-pressed=${chosen ? chosen.has(each.class) : undefined}
         onPointerEnter=${() => onPoint(each.class)} onFocus=${() => onPoint(each.class)}
-        title=${teaches ? does(each.class) : "needs a key of the scope learn"}>
+        title=${teaches ? does(each) : "needs a key of the scope learn"}>
         <${Bar} each=${each} most=${most} />
         ${chosen && html`<span aria-hidden="true">${chosen.has(each.class) ? "☑" : "☐"}</span>`}
         ${each.probability != null && html`<span class="score share">${percent(each.probability)}</span>`}
-        <span class="name">${each.class}</span>
+        <span class="name"><${ClassName} name=${each.class} title=${each.title ?? null} /></span>
         <span class="score hint" title="how strongly the words of the message speak for this class">strength ${fixed(each.score, 2)}</span>
         ${!chosen && html`<span class="teach" aria-hidden="true">teach</span>`}
       </button>

@@ -8,6 +8,7 @@ import { eventsOf } from "./mapping.js";
 import { LONGEST, namesCloseTo } from "./new_class.js";
 import { useLater } from "./parts.js";
 import { rowsOf } from "./rows.js";
+import { ClassName } from "./titles.js";
 
 const PAGE = 1000;
 const LISTED = 10_000; // classes of a service, up to which all names are listed
@@ -111,9 +112,9 @@ export function UnknownClasses({ table, columns, options }) {
     if (!signal.aborted) setFound(result);
   }, WAIT, changes);
   if (!found.length && !former.length) return null;
-  return html`${former.length > 0 && html`<p class="hint" role="status">Former names of classes: ${former.slice(0, SHOWN).map(([name, its], at) => html`${at ? ", " : ""}<bdi>${name}</bdi> counts as <strong dir="auto">${its}</strong>`)}${former.length > SHOWN && " and more"}.</p>`}
+  return html`${former.length > 0 && html`<p class="hint" role="status">Former names of classes: ${former.slice(0, SHOWN).map(([name, its], at) => html`${at ? ", " : ""}<bdi>${name}</bdi> counts as <strong dir="auto"><${ClassName} name=${its} /></strong>`)}${former.length > SHOWN && " and more"}.</p>`}
     ${found.length > 0 && html`<p class="hint" role="status">New classes${rows === ROWS && ` of the first ${count(ROWS)} rows`}:
-    ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && html` (close to <bdi>${close[0]}</bdi>)`}`)}${found.length > SHOWN && " and more"}.</p>`}`;
+    ${found.slice(0, SHOWN).map(({ name, close }, at) => html`${at ? ", " : " "}<strong>${name}</strong>${close?.length > 0 && html` (close to <bdi><${ClassName} name=${close[0]} /></bdi>)`}`)}${found.length > SHOWN && " and more"}.</p>`}`;
 }
 
 /** "New classes: a, b and 3 more." */

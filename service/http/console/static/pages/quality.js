@@ -15,6 +15,7 @@ import { NoHistory } from "../no_history.js";
 import { OperatingPoints, operatingPoints } from "../operating_points.js";
 import { Facts, NeedsScope, Problem, Table, useAgain, useFirst, useTask } from "../parts.js";
 import { usePulse } from "../pulse.js";
+import { ClassName } from "../titles.js";
 import { classAddress } from "../weight_list.js";
 import { WaitingCounts } from "../when_erased.js";
 
@@ -130,7 +131,7 @@ export default function Quality() {
         <${ClassQuality} last=${EVENTS} seq=${report.complete ? report.seq : 0} hasTrend=${report.class_mix !== null} onChanged=${() => load(true)} /><//>
       ${report.parents.length > 0 && html`<${Section} name="Branches of the taxonomy">
         <${Groups} label="Accuracy by branch" head="Above the class" rows=${report.parents.map((each) => ({
-          ...each, key: each.parent ?? "", name: each.parent === null ? html`<em>top</em>` : html`<a href=${classAddress(each.parent)}>${each.parent}</a>`,
+          ...each, key: each.parent ?? "", name: each.parent === null ? html`<em>top</em>` : html`<a href=${classAddress(each.parent)}><${ClassName} name=${each.parent} /></a>`,
         }))} /><//>`}
       ${report.sources.length > 1 && html`<${Section} name="Sources">
         <${Groups} label="Accuracy by source" head="Source" rows=${report.sources.map((each) => ({

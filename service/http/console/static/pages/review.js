@@ -6,13 +6,14 @@ import { keepsHistory, may, useAccess } from "../access.js";
 import { Agreement } from "../agreement.js";
 import { CallText } from "../call_text.js";
 import { InstanceText } from "../event_item.js";
-import { count, isolated, listed, percent, plural, seconds } from "../format.js";
+import { count, isolated, listed as listedNames, percent, plural, seconds } from "../format.js";
 import { ClassField } from "../class_field.js";
 import { usePlaces, useTaxonomy } from "../class_paths.js";
 import { ClassTreeChoice } from "../class_tree.js";
 import { useNewClass } from "../new_class.js";
 import { Field, NeedsScope, Problem, Status, useAgain, useTask } from "../parts.js";
 import { beat, usePulse } from "../pulse.js";
+import { ClassName, called } from "../titles.js";
 import { warningText } from "../warnings.js";
 
 const NAME = "manyclass-reviewer";
@@ -27,7 +28,8 @@ const LOST = "The connection is lost. The message and your choice stay here: sen
 const STRATEGIES = [["uncertain", "least certain first"], ["random", "at random"], ["class", "of one suggestion"], ["suspect", "likely wrong labels"]];
 
 const withoutId = (all, id) => all.filter((each) => each.id !== id);
-const quoted = (names) => names.map((each) => `“${isolated(each)}”`).join(", ");
+const quoted = (names) => names.map((each) => `“${isolated(called(each))}”`).join(", ");
+const listed = (names) => listedNames(names.map(called));
 
 /** Send a label, or other members of an event; by the text or the features if the service has dropped the message. */
 async function send({ id, event: key, second, text, text_cut, features, omitted_features, source, batch }, event) {
@@ -62,7 +64,7 @@ function Chips({ suggested, probabilities, chosen, busy, onToggle }) {
   return html`<ul class="chips" aria-label="Classes">${[...suggested, ...further].map((name, at) => html`<li key=${name}>
     <button type="button" class="chip" aria-pressed=${chosen.includes(name)} disabled=${busy} onClick=${() => onToggle(name)}
       aria-keyshortcuts=${at < suggested.length ? at + 1 : undefined}>
-      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name" dir="auto">${name}</span>${probabilities[at] != null && html` <span>${percent(probabilities[at])}</span>`}${places[name] && html`<small>${places[name]}</small>`}</button></li>`)}</ul>`;
+      ${at < suggested.length && html`<kbd>${at + 1}</kbd> `}<span class="name" dir="auto"><${ClassName} name=${name} /></span>${probabilities[at] != null && html` <span>${percent(probabilities[at])}</span>`}${places[name] && html`<small>${places[name]}</small>`}</button></li>`)}</ul>`;
 }
 
 /** A field that adds a class to the label; a class that is new is asked about first. */

@@ -14,6 +14,7 @@ import { SamplePanel } from "../sample_panel.js";
 import { SAMPLES } from "../samples.js";
 import { TextBox, textOf } from "../text_box.js";
 import { TintedText } from "../tint.js";
+import { ClassName } from "../titles.js";
 import { Undo } from "../undo.js";
 import { VoteTable } from "../vote_table.js";
 import { Warnings } from "../warnings.js";
@@ -70,13 +71,13 @@ function Moved({ taught, ranking }) {
   const now = Math.min(...places);
   const was = taught.before === null ? "was not among the suggestions" : `was suggestion no. ${taught.before}`;
   const is = !places.length ? "" : now === Infinity ? `, now not among the first ${K}` : `, now no. ${now}`;
-  return html`<strong>${taught.names.join(", ")}</strong> ${was}${is}.`;
+  return html`${taught.names.map((name, at) => html`${at > 0 && ", "}<strong><${ClassName} name=${name} /></strong>`)} ${was}${is}.`;
 }
 
 /** The classes chosen for one message, and the button that teaches them together. */
 function Chosen({ chosen, busy, onDrop, onTeach }) {
   return html`<div class="row" role="group" aria-label="Chosen classes">
-    ${[...chosen].map((name) => html`<button type="button" class="chip" key=${name} aria-label=${`Remove ${name}`} onClick=${() => onDrop(name)}>${name} ×</button>`)}
+    ${[...chosen].map((name) => html`<button type="button" class="chip" key=${name} aria-label=${`Remove ${name}`} onClick=${() => onDrop(name)}><${ClassName} name=${name} /> ×</button>`)}
     <button type="button" class="primary" disabled=${!chosen.size || busy || !may("learn")} onClick=${onTeach}>Teach ${plural(chosen.size, "class", "classes")}</button>
   </div>`;
 }
@@ -156,7 +157,7 @@ export default function Try({ query }) {
           <${Bars} text=${ranking.text} ranked=${ranked} pointed=${focus?.class} chosen=${chosen}
             taught=${taught?.isUndone ? null : taught?.names[0]} onChoose=${choose} onPoint=${setPointed} />
           <p class="hint">${!may("learn") ? "" : chosen ? "Click every right class, then teach them. " : "Click the right class to teach it. "}Tinted words speak
-            for ${" "}<strong>${focus.class}</strong>, those with dots below against it.</p>`}
+            for ${" "}<strong>${focus.title ?? focus.class}</strong>, those with dots below against it.</p>`}
       ${may("learn") && html`<label class="check"><input type="checkbox" checked=${chosen !== null}
         onChange=${(event) => setChosen(event.currentTarget.checked ? new Set() : null)} /> This message has several classes</label>`}
       ${chosen && html`<${Chosen} chosen=${chosen} busy=${task.busy} onDrop=${toggle} onTeach=${() => teach([...chosen])} />`}
@@ -167,7 +168,7 @@ export default function Try({ query }) {
       <${Warnings} answer=${taught} />`}<//>
     ${taught && html`<div class="after"><${Undo} key=${taught.seq} eventKey=${`seq:${taught.seq}`} onDone=${undone} />
       <${CallText} call=${taught.call} title="The taught message as curl and Python" /></div>`}
-    ${ranking && text !== null && html`<${VoteTable} name=${focus?.class} votes=${votes} />
+    ${ranking && text !== null && html`<${VoteTable} name=${focus?.title ?? focus?.class} votes=${votes} />
       <${CallText} call=${rankCall(text)} title="These suggestions as curl and Python" />`}
     <${Start} onTry=${type} />
   `;
