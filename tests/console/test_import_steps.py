@@ -383,6 +383,18 @@ def test_all_suggestions_need_no_decision(taught, look):
     expect(page.get_by_text("not sure")).to_have_count(0)
 
 
+def test_suggestions_have_titles_if_the_service_has_some(taught, look):
+    ranking = httpx.post(f"{taught.url}/rank", json={"text": "when will my card arrive", "k": 1})
+    name = ranking.json()["ranked"][0]["class"]
+    httpx.put(f"{taught.url}/classes/{name}", json={"title": "Its way"}).raise_for_status()
+    page = look(taught, "import")
+    choose(page, "a.csv", as_csv([["text"], ["when will my card arrive"], ["is there a fee"]]))
+    content, (first, second) = saved(page)
+    assert ",class_1,title_1,probability_1,score_1,class_2,title_2," in content
+    assert (first["class_1"], first["title_1"]) == (name, "Its way")
+    assert second["title_1"] == ""
+
+
 def test_a_german_file_is_saved_for_a_german_spreadsheet(taught, look):
     page = look(taught, "import")
     rows = [["text", "Ort"], ["where is my card; soon, ü", "Köln, Süd"]]

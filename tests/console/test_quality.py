@@ -210,7 +210,7 @@ def test_classes_are_sorted_filtered_and_paged(taught, look):
     expect(rows).to_have_count(1)
     expect(rows.first).to_contain_text("card_arrival")
     page.get_by_label("Find a class").fill("nothing like it")
-    expect(page.get_by_text("No class of these messages has this in its name.")).to_be_visible()
+    expect(page.get_by_text("No class of these messages has this in a name.")).to_be_visible()
 
 
 def class_quality(served, **asked):
