@@ -30,8 +30,8 @@ def folded(text: str) -> str:
 class NameSearch:
     """A search of described classes by name, title and other names.
 
-    The texts of a class are folded by the first search after they changed, those of a whole model
-    by `prepare`. Threads: any may search or prepare, and note changes meanwhile.
+    The texts of a class are folded by the first search after they changed, those of many classes in
+    a thread before. Threads: any may search, and note changes meanwhile; one makes and notes.
     """
 
     def __init__(self, descriptions: Descriptions) -> None:
@@ -39,13 +39,21 @@ class NameSearch:
         self._texts: dict[str, str] = {}  # by name: all names of the class
         self._changed = set(descriptions.names())
         self._lock = Lock()
+        self._is_preparing = False
+        self._prepare_many()
 
     def note(self, name: str) -> None:
         """Note that the description of a class has changed."""
         self._changed.add(name)
+        self._prepare_many()
+
+    def _prepare_many(self) -> None:
+        if len(self._changed) > MOST_FOLDED and not self._is_preparing:
+            self._is_preparing = True
+            Thread(target=self.prepare, name="fold", daemon=True).start()
 
     def prepare(self) -> None:
-        """Fold the texts of all classes, with pauses for other threads."""
+        """Fold the texts of all classes that have changed, with pauses for other threads."""
         lower_priority()
         pause = Pause()
         is_done = False
@@ -53,6 +61,7 @@ class NameSearch:
             with self._lock:
                 is_done = not self._fold_next(AT_ONCE)
             pause.take()
+        self._is_preparing = False
 
     def find(self, text: str) -> Iterator[list[str]]:
         """Yield three lists in any order: the classes with a name that begins with this text, the
@@ -109,8 +118,6 @@ class DescribedClasses:
         self._descriptions = Descriptions() if model is None else model.descriptions
         self.titles.replace(_titles(self._descriptions))
         self.search = NameSearch(self._descriptions)
-        if len(self._descriptions) > MOST_FOLDED:
-            Thread(target=self.search.prepare, name="fold", daemon=True).start()
         self._descriptions.on_put = self._note
 
     def _note(self, name: str) -> None:

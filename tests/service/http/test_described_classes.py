@@ -79,6 +79,11 @@ def test_a_large_model_is_prepared_in_a_thread(monkeypatch):
     model.descriptions = of(a="A", b="B")
     described.use(model)
     assert prepared == [described.search]
+    model.descriptions = of(a="A")
+    described.use(model)
+    model.descriptions.put("b", Description("B"))  # the second of many changes
+    model.descriptions.put("c", Description("C"))
+    assert prepared[1:] == [described.search]
 
 
 def test_a_model_that_is_no_longer_used_changes_no_title():
