@@ -258,6 +258,9 @@ def _ours(settings: Settings) -> Schema:
         }
         for name, (whole, required, optional) in _FORMS.items()
     }
+    for form in forms.values():
+        if form["required"] == ["vector"]:  # null is as absent, as everywhere
+            form["properties"] |= {"features": _NULL, "text": _NULL}
     for name in _UNIONS["RankRequest"]:
         forms[name] |= _less_when_explained(settings, many=name == "RankMany") | _CONFLICT
     for name in _UNIONS["LearnEvent"]:
