@@ -21,6 +21,7 @@ ALLOWED = {
     "rank": {200},
     "rank min_seq": {200, 503},
 }
+DIMENSION = 8  # of the vectors of every second event
 
 
 class Record:
@@ -181,6 +182,8 @@ class Caller:
         name = f"{self.name}-{self._made}"
         features = {f"f{self.random.randrange(50)}": self.random.random() + 0.1 for _ in range(8)}
         event = {"features": features | {private(name): 1.0}, "classes": [name]}
+        if self._made % 2:
+            event["vector"] = [self.random.random() - 0.5 for _ in range(DIMENSION)]
         return event | {"event_id": name} if with_id else event
 
     def rank_first(self, kind, replica, event, min_seq=None):
@@ -276,13 +279,14 @@ class Late(Caller):
 
     def _rank(self, replica):
         event = self.event()
-        body = {"features": event["features"]}
+        body = {key: event[key] for key in ("features", "vector") if key in event}
         if self.random.random() < 0.5:
             body["id"] = f"given-{event['event_id']}"
         answer = self.ask("rank", replica, "/rank", body)
         if answer is None or answer.status_code != 200:
             return 0.05
         del event["features"]
+        event.pop("vector", None)  # the ranked instance has it
         self._waiting = event | {"id": answer.json()["id"]}
         return 0
 

@@ -78,7 +78,8 @@ class Client:
         self.made += 1
         name = f"{self.number}-{self.made}"
         features = {f"f{self.random.randrange(50)}": self.random.random() + 0.1 for _ in range(8)}
-        return {"features": features, "classes": [name], "event_id": name}
+        vector = [self.random.random() - 0.5 for _ in range(8)]
+        return {"features": features, "vector": vector, "classes": [name], "event_id": name}
 
 
 class Photographer:

@@ -96,6 +96,7 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "LearnMany": ("LearnRequest", ["events"], []),
 }
 _NULL: Schema = {"type": "null"}
+_NO_TEXT: dict[str, Schema] = {"features": _NULL, "text": _NULL}  # null is as absent, as everywhere
 _MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # a `k` too large to decode
 _AMONG: Schema = {"type": "array", "items": {}}
 _LIMIT: Schema = {"type": "number"}
@@ -252,15 +253,13 @@ def _ours(settings: Settings) -> Schema:
             "properties": {
                 **{field: read[whole]["properties"][field] for field in required},
                 **{field: _or_null(read[whole]["properties"][field]) for field in optional},
+                **(_NO_TEXT if required == ["vector"] else {}),
             },
             "required": required,
             "additionalProperties": False,
         }
         for name, (whole, required, optional) in _FORMS.items()
     }
-    for form in forms.values():
-        if form["required"] == ["vector"]:  # null is as absent, as everywhere
-            form["properties"] |= {"features": _NULL, "text": _NULL}
     for name in _UNIONS["RankRequest"]:
         forms[name] |= _less_when_explained(settings, many=name == "RankMany") | _CONFLICT
     for name in _UNIONS["LearnEvent"]:
