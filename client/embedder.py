@@ -202,13 +202,13 @@ def with_vectors_of_classes(
     classes: Sequence[Described], embed: Embed | None
 ) -> Sequence[Described]:
     """Return classes with a vector of the title and the description, for each that has one of them
-    and no vector."""
+    and no vector, or None, as all parts of a description that is replaced."""
     if embed is None:
         return classes
     texts = {
         at: text
         for at, body in enumerate(classes)
-        if "vector" not in body
+        if body.get("vector") is None
         and (text := text_to_embed({key: body.get(key) for key in ("title", "description")}))
     }
     if not texts:

@@ -20,7 +20,7 @@ from manyclass.cli.run_summary import counted
 from manyclass.cli.taxonomy_options import Delimiter, Encoding
 from manyclass.client.client import Client
 from manyclass.client.embedder import Embedder
-from manyclass.client.errors import RequestRefused
+from manyclass.client.errors import EmbeddingRefused, RequestRefused
 from manyclass.client.types import ClassDescription, DescribedClass
 from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.training.descriptions.layout import SEPARATOR, DescriptionLayout, NameFrom
@@ -210,6 +210,8 @@ def _send(client: Client, file: str, rows: Sequence[DescribedRow], move: bool, m
             bodies = cast(Sequence[DescribedClass], [row.body for row in some])
             try:
                 client.describe_many(bodies, move)
+            except EmbeddingRefused:
+                raise
             except RequestRefused as error:
                 complain(
                     f"{file}: {_place(error, some)}the service refused: {error}. The {done:,}"

@@ -7,6 +7,7 @@ import pytest
 
 from manyclass.cli.commands import describe
 from manyclass.client.client import Client
+from tests.cli.services import new_service
 from tests.client.embedding_server import embedding_server
 
 
@@ -153,3 +154,31 @@ def test_classes_get_the_vectors_of_a_server(manyclass, service, tmp_path):
     with Client(service) as client:
         shown = {name: client.class_(name, limit=1).has_vector for name in ("ve-1", "ve-2", "ve-4")}
     assert shown == {"ve-1": True, "ve-2": True, "ve-4": True}
+
+
+def test_a_description_that_is_replaced_gets_its_vector(manyclass, tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("class,title\nre-1,Lost card\n")
+    with embedding_server() as server, new_service() as url:
+        options = ("--embed", server.url, "--url", url)
+        manyclass("classes", "describe", file, "--replace", *options)
+        with Client(url) as client:
+            assert client.class_("re-1").has_vector
+            manyclass("classes", "describe", file, "--replace", "--url", url)
+            assert not client.class_("re-1").has_vector
+
+
+@pytest.mark.parametrize("given", [["a.csv"], ["re-2", "--title", "Two"]])
+def test_a_refusal_of_the_embedder_is_said_with_the_way_on(
+    manyclass, service, tmp_path, monkeypatch, given
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("class,title\nre-2,Two\n")
+    with embedding_server() as server:
+        server.prepared = [(404, {"error": "no such model"}, {})]
+        options = ("--embed", server.url, "--url", service)
+        wrong = manyclass("classes", "describe", *given, *options, exit_code=1)
+    assert (
+        "the server of embeddings refused: 404 Not Found: no such model. --embed names the server,"
+        " --embed-model its model.\n" in wrong.stderr
+    )
