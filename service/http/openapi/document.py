@@ -96,7 +96,6 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "LearnMany": ("LearnRequest", ["events"], []),
 }
 _NULL: Schema = {"type": "null"}
-_NO_TEXT: dict[str, Schema] = {"features": _NULL, "text": _NULL}  # null is as absent, as everywhere
 _MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # a `k` too large to decode
 _AMONG: Schema = {"type": "array", "items": {}}
 _LIMIT: Schema = {"type": "number"}
@@ -253,7 +252,6 @@ def _ours(settings: Settings) -> Schema:
             "properties": {
                 **{field: read[whole]["properties"][field] for field in required},
                 **{field: _or_null(read[whole]["properties"][field]) for field in optional},
-                **(_NO_TEXT if required == ["vector"] else {}),
             },
             "required": required,
             "additionalProperties": False,
