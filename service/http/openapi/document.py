@@ -96,6 +96,12 @@ _FORMS: dict[str, tuple[str, list[str], list[str]]] = {
     "LearnMany": ("LearnRequest", ["events"], []),
 }
 _NULL: Schema = {"type": "null"}
+# Members of forms of an instance that are null if they are there.
+_ABSENT = {
+    **dict.fromkeys(("RankFeatures", "FeaturesInstance", "FeaturesEvent"), ("text",)),
+    **dict.fromkeys(("RankText", "TextInstance", "TextEvent"), ("features",)),
+    **dict.fromkeys(("RankVector", "VectorInstance", "VectorEvent"), ("features", "text")),
+}
 _MANY: Schema = {"type": "number", "exclusiveMinimum": MOST_DECODED}  # a `k` too large to decode
 _AMONG: Schema = {"type": "array", "items": {}}
 _LIMIT: Schema = {"type": "number"}
@@ -252,6 +258,7 @@ def _ours(settings: Settings) -> Schema:
             "properties": {
                 **{field: read[whole]["properties"][field] for field in required},
                 **{field: _or_null(read[whole]["properties"][field]) for field in optional},
+                **{field: {"anyOf": [_NULL]} for field in _ABSENT.get(name, ())},
             },
             "required": required,
             "additionalProperties": False,
@@ -347,11 +354,23 @@ def _texts() -> Schema:
     return {"TextFields": fields, "GivenTextFields": fields | given}
 
 
+def _base64(least: int, most: int) -> Schema:
+    """Return the schema of a string of base64 of so many bytes, without its pattern."""
+    lengths = {"minLength": (least + 2) // 3 * 4, "maxLength": (most + 2) // 3 * 4}
+    return {"type": "string", "contentEncoding": "base64", **lengths}
+
+
 def _vectors() -> Schema:
-    base64 = {
-        "type": "string",
-        "contentEncoding": "base64",
-        "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$",
+    sign = "[A-Za-z0-9+/]"
+    float32 = {  # 3 numbers are 16 signs
+        **_base64(4 * LEAST_DIMENSION, 4 * MOST_DIMENSION),
+        "description": "Little-endian float32 numbers.",
+        "pattern": f"^({sign}{{16}})*({sign}{{6}}==|{sign}{{11}}=)?$",
+    }
+    int8 = {
+        **_base64(LEAST_DIMENSION, MOST_DIMENSION),
+        "description": "Numbers from -128 to 127.",
+        "pattern": f"^(({sign}{{4}})*{sign}{{3}}({sign}|=)|({sign}{{4}})+{sign}{{2}}==)$",
     }
     return {
         "Vector": {
@@ -361,7 +380,7 @@ def _vectors() -> Schema:
             " float32 numbers.",
             "anyOf": [
                 _reference("VectorNumbers"),
-                base64 | {"description": "Little-endian float32 numbers."},
+                float32,
                 _reference("VectorInt8"),
             ],
         },
@@ -374,7 +393,7 @@ def _vectors() -> Schema:
         },
         "VectorInt8": {
             "type": "object",
-            "properties": {"int8": base64 | {"description": "Numbers from -128 to 127."}},
+            "properties": {"int8": int8},
             "required": ["int8"],
             "additionalProperties": False,
             "examples": [{"int8": "HoA="}],

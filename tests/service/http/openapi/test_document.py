@@ -25,7 +25,8 @@ READERS = {
 
 # A ranking that has to have seen an event which never comes is rightly refused for now, and what is
 # too large is refused before it is read. No schema can say that a class which is true and wrong in
-# one event is refused, that `abstained` chooses no suspects, or that bytes are a workbook.
+# one event is refused, that `abstained` chooses no suspects, that bytes are a workbook, or that the
+# numbers of a vector in base64 are finite, and not all 0.
 # test_examples.py sends the examples.
 CONFIGURATION = """
 [phases.examples]
@@ -37,6 +38,7 @@ negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 413, 
 [[operations]]
 include-name = "POST /rank"
 [operations.checks]
+positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429, 503]
 not_a_server_error.expected-statuses = ["2xx", "4xx", 503]
 
 [[operations]]
@@ -45,7 +47,7 @@ include-name = "POST /learn"
 positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
 
 [[operations]]
-include-name-regex = "^(DELETE /events|(GET|POST) /review.*|POST /sheets)$"
+include-name-regex = "^(DELETE /events|(GET|POST) /review.*|POST /sheets|(PUT|POST) /classes.*)$"
 [operations.checks]
 positive_data_acceptance.expected-statuses = ["2xx", 401, 403, 404, 409, 422, 429]
 """
@@ -171,7 +173,7 @@ INSTANCES = [
     {"text": "a b"},
     {"text": "a b", "vector": [0.5, -1e-300]},
     {"features": ["a"], "vector": "AACAPwAAAEA="},
-    {"vector": {"int8": "AQI="}},
+    {"vector": {"int8": "AQI="}, "text": None, "features": None},
 ]
 GOOD = {
     "RankRequest": [
@@ -203,6 +205,9 @@ BAD = {
         {"vector": [1] * 4097},
         {"text": "a", "vector": [1, "2"]},
         {"text": "a", "vector": "AA"},
+        {"text": "a", "vector": "AACAPw=="},
+        {"text": "a", "vector": "AAAAAAAA"},
+        {"text": "a", "vector": {"int8": "AQ=="}},
         {"text": "a", "vector": {"int8": "A==="}},
         {"text": "a", "vector": {"int16": "AQI="}},
         {"text": "a", "k": 0},
