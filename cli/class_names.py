@@ -15,7 +15,7 @@ LONGEST_COMPARED: Final = 200  # letters, because a comparison takes quadratic t
 
 
 def has_class(client: Client, name: str) -> bool:
-    """Return whether a class with this name was learned or placed in the taxonomy.
+    """Return whether a class with this name was learned, described or placed in the taxonomy.
 
     A former name of a class counts too.
     """
@@ -23,7 +23,7 @@ def has_class(client: Client, name: str) -> bool:
 
 
 def is_taught(client: Client, name: str) -> bool:
-    """Return whether a class with this name was learned."""
+    """Return whether a class with this name was learned or described."""
     # GET /classes/{name} would read every feature; in the listing, the name itself comes first.
     return any(each.name == name for each in islice(client.classes(name, page=1), 1))
 

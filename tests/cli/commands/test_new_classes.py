@@ -54,6 +54,13 @@ def test_former_names_and_classes_of_the_taxonomy_are_not_new(taught):
     assert taught("hockey", "chess") == ""
 
 
+def test_the_classes_of_a_service_may_be_described_before_the_first_event(taught):
+    with Client(taught.url) as client:
+        client.describe_many([{"class": "hockey", "title": "A"}, {"class": "tennis", "title": "B"}])
+    assert taught("hockey", "hokey") == "manyclass: 1 new class: 'hokey' (close to 'hockey')"
+    assert taught("tennis", "hokey") == ""
+
+
 def test_a_class_of_refused_events_is_not_named(taught):
     taught("zebra")
     assert taught("a" * 100_000, exit_code=1) == ""
