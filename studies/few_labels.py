@@ -53,7 +53,7 @@ ERASED: Final = 100
 
 @dataclass(frozen=True)
 class System:
-    """What a model ranks by. `labels` are those a class that it is measured with."""
+    """The parts that a model ranks by, and the labels a class that it is measured with."""
 
     words: bool = True
     vectors: str = ""  # of which model

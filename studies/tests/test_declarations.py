@@ -11,6 +11,7 @@ from studies import (
     all_learners,
     default,
     estimates,
+    few_labels,
     fit_online,
     klr,
     noise,
@@ -27,7 +28,10 @@ from studies.held_out import ESTIMATORS, held_out
 from studies.peers import PEERS
 
 EVERY = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
-OF_OTHER_DATA = (estimates.STUDY, word_rules.STUDY, text.CHOICE, text.STUDY)
+OF_OTHER_DATA = (
+    *(estimates.STUDY, word_rules.STUDY, text.CHOICE, text.STUDY),
+    few_labels.STUDY,
+)
 OF_OTHER_MODELS = (
     *(klr.STUDY, fit_online.STUDY, satimage.STUDY, weight_bounded.STUDY),
     *(review.STUDY, noise.STUDY),
