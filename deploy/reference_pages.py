@@ -128,7 +128,7 @@ def _default(parameter: Any) -> str:
     if value is True:
         return f"`{parameter.opts[0]}`"
     values = value if isinstance(value, list | tuple) else [value]
-    return ", ".join(f"`{getattr(each, 'value', each)}`" for each in values)
+    return ", ".join(_cell(f"`{getattr(each, 'value', each)}`") for each in values)
 
 
 def api(whole: bool = False) -> str:
