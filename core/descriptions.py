@@ -141,13 +141,6 @@ class Descriptions(Mapping[str, Description]):
             self._of[name] = description
         self.on_put(name)
 
-    def take(self, others: "Descriptions") -> None:
-        """Take over all descriptions of another model, and forget the rest."""
-        for name in {*self._of, *others._of}:
-            wanted = others.get(name, Description())
-            if self.get(name, Description()) != wanted:
-                self.put(name, wanted)
-
     def names(self) -> list[str]:
         """Return the names in any order, also while another thread changes the descriptions."""
         return list(self._of)

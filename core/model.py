@@ -402,6 +402,13 @@ class Model(ModelLearners):
             changed = changed.changed({"vector": None})
         self._put_description(name, changed)
 
+    def take_descriptions(self, other: "Model") -> None:
+        """Take over all descriptions of another model, and forget the rest."""
+        for name in sorted({*self.descriptions, *other.descriptions}):
+            wanted = other.descriptions.get(name, Description())
+            if self.descriptions.get(name, Description()) != wanted:
+                self._put_description(name, wanted)
+
     def _put_description(self, name: str, description: Description) -> None:
         """Replace the description of a class; an empty one removes it."""
         if name in self.descriptions or not description.is_empty:

@@ -351,7 +351,7 @@ class Rebuild:
             )
         model.restores, model.chosen = restores, live.chosen
         # No amendment changes them, and of two merged classes the other one keeps its own.
-        model.descriptions.take(live.descriptions)
+        model.take_descriptions(live)
 
     # --- afterwards ------------------------------------------------------------------------------
 

@@ -141,3 +141,15 @@ def test_the_descriptions_of_another_model_replace_all() -> None:
     assert dict(mine) == dict(others)
     assert sorted(put) == ["b", "c", "d"]
     assert sorted(mine.names()) == ["a", "b", "d"]
+
+
+def test_descriptions_that_are_taken_over_rank_as_those_of_the_other_model() -> None:
+    one, other = Model(Options.of("svm")), Model(Options.of("svm"))
+    one.apply(1, Event.describe("gone", {"title": "lost card"}))
+    one.apply(2, Event.describe("kept", {"title": "old limit"}))
+    other.apply(1, Event.describe("kept", {"title": "new limit"}))
+    one.take_descriptions(other)
+    assert dict(one.descriptions) == dict(other.descriptions)
+    for text in ("lost card", "old", "new"):
+        instance = one.text.instance_of(text, 100).instance
+        assert one.rank(instance) == other.rank(instance)
