@@ -130,19 +130,6 @@ def test_damaged_sections_are_refused(name: str, fault: str) -> None:
         Descriptions.load(arrays)
 
 
-def test_the_descriptions_of_another_model_replace_all() -> None:
-    mine, others, put = Descriptions(), Descriptions(), list[str]()
-    for name, title in (("a", "A"), ("b", "B"), ("c", "C")):
-        mine.put(name, Description(title))
-    for name, title in (("a", "A"), ("b", "Other"), ("d", "D")):
-        others.put(name, Description(title))
-    mine.on_put = put.append
-    mine.take(others)
-    assert dict(mine) == dict(others)
-    assert sorted(put) == ["b", "c", "d"]
-    assert sorted(mine.names()) == ["a", "b", "d"]
-
-
 def test_descriptions_that_are_taken_over_rank_as_those_of_the_other_model() -> None:
     one, other = Model(Options.of("svm")), Model(Options.of("svm"))
     one.apply(1, Event.describe("gone", {"title": "lost card"}))
