@@ -231,6 +231,10 @@ class _Lines:
             notes.append("`path` is not compared: no class of these events is in a taxonomy")
         if not self._has_texts:
             notes.append("analyses of texts are not compared: these events have no texts")
+        if self._model.evidence:
+            notes.append(
+                "descriptions and vectors are left out: learners are compared without them"
+            )
         return notes
 
     def _shown(self, record: Record) -> dict[str, Any]:

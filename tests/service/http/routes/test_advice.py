@@ -59,11 +59,13 @@ async def test_learners_are_compared_and_an_advised_one_becomes_a_shadow():
 async def test_what_is_not_compared_is_said():
     async with calling() as call:
         await teach(call, 300, "features")
+        await call("PUT", "/classes/x", {"title": "X"})
         await call("POST", "/advice", {"seconds": 1})
         status = await ended(call)
         assert [note.split(" is")[0].split(" are")[0] for note in status["notes"]] == [
             "`path`",
             "analyses of texts",
+            "descriptions and vectors",
         ]
 
 
