@@ -120,8 +120,9 @@ def test_the_first_rows_have_each_class_so_often(data):
 def test_systems_rank_by_their_parts(data, name):
     found = {each["labels"]: each for each in measured(data, name, 1, 0)}
     system = SYSTEMS[name]
-    assert ("0" in found) == system.titles
-    assert [*found] == [each for each in system.labels if each != "0" or system.titles]
+    assert [*found] == [*system.labels]
+    if "0" in found:
+        assert (found["0"]["R1"] > 0.9) == system.titles
     assert found["all"]["R1"] > 0.9
     assert found["all"]["rank µs"] > 0
     if name == "words + minilm":
