@@ -1,6 +1,6 @@
 // An index of the words of descriptions: feature → classes, which ranks classes before any event.
 // Scores are those of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009),
-// with the number of different features as the length of a description.
+// with the number of different features as the length of a description, which counts in full.
 #pragma once
 
 #include <algorithm>
@@ -89,7 +89,7 @@ private:
         std::uint32_t cls;
         float times;
     };
-    static constexpr double SATURATION = 1.2, BY_LENGTH = 0.75;  // k1 and b
+    static constexpr double SATURATION = 1.2;  // k1; b is 1: less favours long titles over short ones
     static constexpr std::size_t FEW = 64;
 
     std::uint64_t bytes_of_names() const { return features_.name_bytes(); }
@@ -106,8 +106,7 @@ private:
         const double length = static_cast<double>(feature_count(instances_[entry.cls])) *
                               static_cast<double>(count_) / static_cast<double>(lengths_);
         const auto times = static_cast<double>(entry.times);
-        return times * (SATURATION + 1) /
-               (times + SATURATION * (1 - BY_LENGTH + BY_LENGTH * length));
+        return times * (SATURATION + 1) / (times + SATURATION * length);
     }
 
     void remove(std::uint32_t cls) {
