@@ -24,6 +24,10 @@ SECTIONS: Final = {"descriptions": "u1", "description_vectors": "u1"}
 
 _TEXTS: Final = {"title": LONGEST_TITLE, "description": LONGEST_DESCRIPTION}
 _KEYS: Final = (*_TEXTS, "alt_labels", "vector")
+# The errors of reading something else than descriptions.
+_NOT_DESCRIPTIONS: Final = (
+    *(AttributeError, EventError, InstanceError, RecursionError, TypeError, ValueError),
+)
 
 
 class Description(NamedTuple):
@@ -150,17 +154,17 @@ class Descriptions(Mapping[str, Description]):
         if not self._of:
             return {}
         texts: list[list[object]] = []
-        vectors = b""
+        vectors: list[bytes] = []
         for name in self:
             each = self._of[name]
             texts.append([name, each.since, each.title, each.description, each.alt_labels])
             if each.instance.has_vector:
-                texts[-1].append(len(bytes(each.instance)))
-                vectors += bytes(each.instance)
+                vectors.append(bytes(each.instance))
+                texts[-1].append(len(vectors[-1]))
         lines = json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode()
         return {
             "descriptions": np.frombuffer(lines, np.uint8),
-            "description_vectors": np.frombuffer(vectors, np.uint8),
+            "description_vectors": np.frombuffer(b"".join(vectors), np.uint8),
         }
 
     @classmethod
@@ -171,22 +175,28 @@ class Descriptions(Mapping[str, Description]):
             return descriptions
         arrays = {name: run(sections, name, dtype) for name, dtype in SECTIONS.items()}
         vectors = arrays["description_vectors"].tobytes()
+        begin = 0
         try:
             for name, since, title, text, others, *size in json.loads(
                 arrays["descriptions"].tobytes()
             ):
                 changes = {"title": title, "description": text, "alt_labels": others or None}
                 if size:
-                    changes["vector"] = Instance.from_bytes(vectors[: size[0]])
-                    vectors = vectors[size[0] :]
+                    end = begin + size[0]
+                    changes["vector"] = Instance.from_bytes(vectors[begin:end])
+                    begin = end
                 kept = Description().changed(checked_changes(changes))._replace(since=since)
                 is_count = type(since) is int and 0 <= since <= LARGEST_COUNT
                 need(is_count, "descriptions", "a class was described by no event")
                 need(0 < len(name.encode()) <= LONGEST_NAME, "descriptions", "a class has no name")
                 descriptions.put(name, kept)
-        except (AttributeError, EventError, InstanceError, TypeError, ValueError) as error:
+        except _NOT_DESCRIPTIONS as error:
             need(False, "descriptions", f"they make no sense: {error}")
-        need(not vectors, "description_vectors", "there are more vectors than classes with one")
+        need(
+            begin == len(vectors),
+            "description_vectors",
+            "there are not as many vectors as classes with one",
+        )
         need(
             descriptions.dump()["descriptions"].tobytes() == arrays["descriptions"].tobytes(),
             "descriptions",

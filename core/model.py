@@ -19,6 +19,7 @@ from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
     EventConflict,
     EventError,
+    InstanceError,
     PlacementFault,
     RenameConflict,
     RequestConflict,
@@ -148,6 +149,7 @@ class Model(ModelLearners):
         """Raise what `check` raises if the events of one request cannot be applied now."""
         for event in events:
             self._check(event)
+        self._check_dimensions(events)
         retries = {
             position
             for position, event in enumerate(events)
@@ -155,6 +157,25 @@ class Model(ModelLearners):
         }
         named = [renamed(each, self.aliases) if each.parents else each for each in events]
         check_placements(self.taxonomy, named, retries)
+
+    def _check_dimensions(self, events: Sequence[Event]) -> None:
+        """Raise InstanceError if the first vectors of all come with one request, and differ."""
+        first = self.evidence.dimension
+        if first or len(events) == 1:  # `_check` compares each with those before
+            return
+        for event in events:
+            if event.kind == "learn":
+                dimension = event.instance.dimension
+            elif event.kind == "describe":
+                dimension = Description().changed(event.described).instance.dimension
+            else:
+                continue
+            first = first or dimension
+            if dimension not in (0, first):
+                raise InstanceError(
+                    f"the vector has {dimension} numbers; another one of the request has {first}",
+                    ("vector",),
+                )
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":
@@ -218,10 +239,12 @@ class Model(ModelLearners):
         return name in self.taxonomy or self.has_class(name)
 
     def has_class(self, name: str) -> bool:
-        """Return whether a learner or the taxonomy has the class, or it has a description."""
+        """Return whether a learner or the taxonomy has the class, or it has a description or
+        vectors."""
         return (
             self.taxonomy.is_class(name)
             or name in self.descriptions
+            or self.evidence.events_of(name) > 0
             or any(each.learner.has_class(name) for each in self.enrolled)
         )
 

@@ -293,7 +293,9 @@ class Rebuild:
             check_memory(round(growth * self._state_bytes()))
 
     def _state_bytes(self) -> int:
-        return sum(each.learner.resident_bytes for each in self._live.model.enrolled)
+        model = self._live.model
+        of_learners = sum(each.learner.resident_bytes for each in model.enrolled)
+        return of_learners + model.evidence.resident_bytes
 
     async def _apply_log(self) -> None:
         """Wait until this process has applied the events of all processes."""

@@ -86,7 +86,7 @@ public:
         // Set the scores of all classes with weights; those of others stay. Return that of a class
         // that has neither events nor a vector of its own.
         float score(VectorView vector, std::vector<float>& scores) const {
-            const std::size_t size = evidence_.sums_.dimension();
+            const std::size_t size = evidence_.dimension_;
             static thread_local std::vector<float> numbers;
             numbers.resize(size);
             for (std::size_t at = 0; at < size; ++at)
@@ -105,7 +105,7 @@ public:
         // True if the vectors of the classes have the dimension of this one.
         bool can_score(VectorView vector) const {
             return !vector.empty() && evidence_.scored_classes_ > 0 &&
-                   vector.size() == evidence_.sums_.dimension();
+                   vector.size() == evidence_.dimension_;
         }
 
     private:
@@ -126,7 +126,6 @@ public:
         if (feature_count(instance) == 0 && vector.empty() && id == NO_ID) return;
         const Writing lock(lock_);
         if (id == NO_ID) id = add(cls);
-        since_[id] = since;
         described_ -= is_described(id);
         descriptions_.put(id, instance);
         vectors_of_classes_ -= !of_class_[id].empty();
@@ -138,6 +137,7 @@ public:
             ++vectors_of_classes_;
         }
         described_ += is_described(id);
+        since_[id] = is_described(id) ? since : 0;
         weigh(id);
         tidy(id);
     }
@@ -160,7 +160,7 @@ public:
             }
         }
         sums_.add(vector, ids, VectorSums::units_of(weight), seq, of);
-        if (sums_.events() >= due()) return refresh(limits);
+        if (sums_.events() >= due() || precision_.mean().empty()) return refresh(limits);
         const Writing lock(lock_);
         for (const std::uint32_t id : ids) weigh(id);
         for (const std::uint32_t id : ids) tidy(id);
@@ -301,7 +301,7 @@ public:
         const std::uint64_t size = facts[0], classes = sections[1].size;
         need(size >= LEAST_DIMENSION && size <= MOST_DIMENSION, "vector_facts",
              "there is no such dimension");
-        need(facts[1] <= LARGEST_COUNT && facts[2] <= LARGEST_COUNT, "vector_facts",
+        need(facts[1] <= MOST_UNITS && facts[2] <= MOST_UNITS, "vector_facts",
              "no count can be so large");
         need(classes > 0 && sections[3].size == 3 * classes && sections[5].size == classes * size,
              "vector_class_counts", "the arrays of the classes do not fit together");
@@ -317,10 +317,15 @@ public:
         refreshed_ = static_cast<std::int64_t>(facts[2]);
         const auto* const mean = static_cast<const float*>(sections[7].data);
         const auto* const precision = static_cast<const float*>(sections[8].data);
-        const auto is_finite = [](float number) { return std::isfinite(number); };
-        need(std::all_of(mean, mean + size, is_finite), "vector_mean", "a number is not finite");
-        need(std::all_of(precision, precision + sections[8].size, is_finite), "vector_precision",
-             "a number is not finite");
+        need(std::all_of(mean, mean + size, [](float one) { return std::fabs(one) <= 1; }),
+             "vector_mean", "a number is not one of a mean");
+        need(std::all_of(precision, precision + sections[8].size,
+                         [](float one) { return std::fabs(one) <= LARGEST_PRECISION; }),
+             "vector_precision", "a number is too large");
+        const auto* const products = static_cast<const std::int64_t*>(sections[6].data);
+        need(std::all_of(products, products + sections[6].size,
+                         [](std::int64_t one) { return one <= LARGEST_SUM && one >= -LARGEST_SUM; }),
+             "vector_products", "a sum is too large");
         precision_.load({precision, precision + sections[8].size}, {mean, mean + size});
         weights_of_none_.resize(size);
         weigh_mean(precision_, precision_.mean(), weights_of_none_.data(), offset_of_none_);
@@ -343,10 +348,10 @@ public:
             need(at == 0 || before < name, "vector_class_names", "the names are out of order");
             before = name;
             const std::uint64_t* const of = counts + 3 * at;
-            need(of[0] > 0 && of[0] <= LARGEST_COUNT && of[1] <= of[2] && of[2] <= LARGEST_COUNT,
+            need(of[0] > 0 && of[0] <= MOST_UNITS && of[1] <= of[2] && of[2] <= LARGEST_COUNT,
                  "vector_class_counts", "no class has such counts");
             all += of[0];
-            need(all <= LARGEST_COUNT, "vector_class_counts", "no count can be so large");
+            need(all + facts[1] <= MOST_UNITS, "vector_class_counts", "no count can be so large");
             const std::int64_t* const sum = sums + at * size;
             const auto most = static_cast<std::int64_t>(of[0]) * static_cast<std::int64_t>(VECTOR_LENGTH);
             need(std::all_of(sum, sum + size, [&](std::int64_t one) { return one <= most && one >= -most; }),
@@ -365,12 +370,15 @@ public:
 
     std::size_t resident_bytes() const {
         const Reading lock(lock_);
-        return names_.resident_bytes() + descriptions_.resident_bytes() + sums_.resident_bytes() +
+        return names_.resident_bytes() + descriptions_.resident_bytes() + bytes_of_sums_ +
                (weights_.capacity() + precision_.numbers().capacity()) * sizeof(float);
     }
 
 private:
     static constexpr std::uint64_t FACTS = 3;
+    static constexpr auto MOST_UNITS = static_cast<std::uint64_t>(VectorSums::MOST_UNITS);
+    static constexpr std::int64_t LARGEST_SUM = std::int64_t{1} << 62;
+    static constexpr float LARGEST_PRECISION = 2e9f;  // the least pivot is 1e-9
 
     // The units of events from which on the precision is computed anew: a quarter more.
     std::int64_t due() const {
@@ -401,6 +409,7 @@ private:
         scored_.swap(scored);
         scored_classes_ = static_cast<std::uint32_t>(std::count(scored_.begin(), scored_.end(), 1));
         classes_ = sums_.classes();
+        bytes_of_sums_ = sums_.resident_bytes();
         evict(limits);
     }
 
@@ -420,6 +429,7 @@ private:
             counts_.resize(of_class_.size());
             weights_.resize(of_class_.size() * dimension_);
         }
+        since_[id] = 0;
         return id;
     }
 
@@ -458,6 +468,7 @@ private:
         scored_[id] = is_scored;
         events_ = sums_.events();
         classes_ = sums_.classes();
+        bytes_of_sums_ = sums_.resident_bytes();
         note_count(id);
     }
 
@@ -474,6 +485,8 @@ private:
             precision_ = {};
             weights_of_none_.clear();
             refreshed_ = 0;
+            for (std::uint32_t each = 0; each < names_.end(); ++each)
+                if (names_.alive(each) && !of_class_[each].empty()) weigh(each);
             if (vectors_of_classes_ == 0 && dimension_ > 0) {
                 sums_.clear();
                 weights_.clear();
@@ -532,6 +545,7 @@ private:
     std::vector<std::int64_t> counts_;  // by id: the units of its events, as rankings read them
     std::uint32_t scored_classes_ = 0, classes_ = 0;  // with weights; with events
     std::int64_t events_ = 0;  // of all classes, in units, as rankings read them
+    std::size_t bytes_of_sums_ = 0;
     std::atomic<std::uint64_t> described_{0};
     std::atomic<std::size_t> dimension_{0};
     std::atomic<std::uint64_t> seq_{0};

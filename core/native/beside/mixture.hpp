@@ -108,6 +108,7 @@ public:
     // Take in the spread of the scores of an event.
     void note_spread(Part part, double spread) {
         if (!(spread > 0)) return;
+        spread = std::min(spread, LARGEST_SPREAD);
         const double events = ++events_[at(part)], before = spreads_[at(part)];
         spreads_[at(part)] = before + (spread - before) * std::max(1 / events, LEAST_STEP);
     }

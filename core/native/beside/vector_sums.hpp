@@ -22,6 +22,8 @@ namespace manyclass {
 // Threads: one at a time; any number may call const functions at once.
 class VectorSums {
 public:
+    // The largest product of two numbers is 2^24: no sum exceeds 2^62.
+    static constexpr std::int64_t MOST_UNITS = std::int64_t{1} << 38;
     static constexpr std::int64_t UNIT = 64;  // the units of an event of weight 1
 
     struct ClassSum {
@@ -99,19 +101,22 @@ public:
         return true;
     }
 
-    // Add the sums of one class to those of another, which gives the sums of all their events.
+    // Add the sums of one class to those of another, which gives the sums of all their events. Events
+    // before either class began are taken back by the next rebuild only: one of them may have been
+    // forgotten.
     void merge(std::uint32_t from, std::uint32_t to) {
         if (!has(from)) return;
         fit(to);
         ClassSum &of = of_[from], &into = of_[to];
-        if (into.count == 0) {
-            ++classes_;
-            into.born = of.born;
-        }
-        into.born = std::min(into.born, of.born);
+        if (into.count == 0) ++classes_;
+        into.born = std::max(into.born, of.born);
         into.last = std::max(into.last, of.last);
         into.count += of.count;
-        into.older.insert(into.older.end(), of.older.begin(), of.older.end());
+        auto& older = into.older;
+        older.insert(older.end(), of.older.begin(), of.older.end());
+        std::sort(older.begin(), older.end());
+        older.erase(std::unique(older.begin(), older.end()), older.end());
+        older.erase(std::lower_bound(older.begin(), older.end(), into.born), older.end());
         std::int64_t* const sum = &sums_[from * dimension_];
         for (std::size_t at = 0; at < dimension_; ++at) {
             sums_[to * dimension_ + at] += sum[at];
@@ -178,9 +183,6 @@ public:
     }
 
 private:
-    // The largest product of two numbers is 2^24: no sum exceeds 2^62.
-    static constexpr std::int64_t MOST_UNITS = std::int64_t{1} << 38;
-
     void read(VectorView vector) {
         numbers_.resize(dimension_);
         for (std::size_t at = 0; at < dimension_; ++at) numbers_[at] = vector[at];
