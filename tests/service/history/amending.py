@@ -152,7 +152,7 @@ class History:
         facts, arrays = content(self.engine.model)
         assert facts.pop("aliases", {}) == aliases
         expected = taught(options, now)
-        expected.descriptions.take(self.engine.model.descriptions)
+        expected.take_descriptions(self.engine.model)
         assert (facts, arrays) == content(expected)
 
 
