@@ -84,3 +84,14 @@ def test_a_shadow_is_promoted(two_learners, look):
     page.get_by_role("dialog").get_by_role("button", name="Promote").click()
     expect(rows.first.locator("code")).to_have_text("ff", timeout=20_000)
     assert httpx.get(f"{two_learners.url}/learners").json()["learners"][0]["learner"] == "ff"
+
+
+def test_the_weights_of_titles_and_embeddings_are_shown(serve, look):
+    served = serve(taught=20)
+    page = look(served, "live")
+    expect(page.get_by_text("Over the last 20 messages")).to_be_visible()
+    expect(page.get_by_text("In a suggestion, words count 1")).to_have_count(0)
+    httpx.put(f"{served.url}/classes/x", json={"title": "An example", "vector": [1, 2]})
+    page = look(served, "live")
+    shown = re.compile(r"words count 1, titles count [\d.]+, embeddings 8\.")
+    expect(page.get_by_text(shown)).to_be_visible()

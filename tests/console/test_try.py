@@ -273,3 +273,12 @@ def test_two_tabs_see_each_other(taught, look):
         expect(page.locator(".bars")).to_contain_text("pets", timeout=10_000)
         expect(page.locator(".bars")).to_contain_text("animals", timeout=10_000)
         expect(page.locator(".pulse")).to_have_attribute("data-seq", "602", timeout=10_000)
+
+
+def test_words_of_a_title_speak_for_its_label(empty, look):
+    httpx.put(f"{empty.url}/classes/c-1", json={"title": "Lost card"})
+    page = look(empty, "try")
+    page.get_by_label("Message").fill("my card was lost")
+    expect(page.get_by_text("Lost card").first).to_be_visible()
+    page.locator("details.votes summary").click()
+    expect(page.locator("details.votes").get_by_text("lost", exact=True).first).to_be_visible()

@@ -6,6 +6,14 @@ import { WeightList, featureAddress } from "./weight_list.js";
 
 const SHOWN = 40;
 
+// The votes for a suggestion, by what was taught and by the title and description of its label.
+export function votesOf(suggestion) {
+  const sums = new Map();
+  for (const { feature, score } of [...(suggestion?.features ?? []), ...(suggestion?.description ?? [])])
+    sums.set(feature, (sums.get(feature) ?? 0) + score);
+  return Array.from(sums, ([feature, score]) => ({ feature, score }));
+}
+
 export function VoteTable({ name, votes }) {
   if (!name || !votes.length) return null;
   const sorted = [...votes].sort((a, b) => b.score - a.score).slice(0, SHOWN);

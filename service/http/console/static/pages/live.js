@@ -64,6 +64,12 @@ function Promote({ learner, onClose, onDone }) {
   <//>`;
 }
 
+// The weights of titles and embeddings beside words, as outcomes have moved them.
+function weightsOf({ descriptions, vectors }) {
+  const parts = [descriptions !== null && `titles count ${+descriptions.toFixed(2)}`, vectors !== null && `embeddings ${+vectors.toFixed(2)}`].filter(Boolean);
+  return parts.length ? ` In a suggestion, words count 1, ${parts.join(", ")}.` : "";
+}
+
 function Learners({ learners, newest, onPromoted }) {
   const [promoted, setPromoted] = useState(null);
   return html`<section aria-label="Learners"><h2>Learners</h2>
@@ -80,6 +86,7 @@ function Learners({ learners, newest, onPromoted }) {
       })}
     <//>
     <p class="hint">${longest(learners[0].accuracy).examples === 0 ? html`No message was taught yet: <a href="#/import">import a file</a>, or teach one under <a href="#/try">Try</a>.` : `Over the last ${plural(longest(learners[0].accuracy).examples, "message")}, each with its suggestions before it was taught${newest === null ? "" : `; the newest ${seconds(Math.max(0, Date.now() / 1000 - newest))} ago, ${time(newest)}`}.`}
+      ${weightsOf(learners.find((each) => each.primary).mixture)}
       ${learners.length === 1 && html` The page <a href="#/quality">Quality</a> finds other learners and lets them learn beside this one, and this page compares them.`}</p>
     ${learners.length > 1 && html`<${NeedsScope} scope="admin" to="promote a learner" />`}
     <${CallText} call=${{ method: "GET", path: "/learners" }} />

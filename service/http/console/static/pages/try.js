@@ -16,7 +16,7 @@ import { TextBox, textOf } from "../text_box.js";
 import { TintedText } from "../tint.js";
 import { ClassName } from "../titles.js";
 import { Undo } from "../undo.js";
-import { VoteTable } from "../vote_table.js";
+import { VoteTable, votesOf } from "../vote_table.js";
 import { Warnings } from "../warnings.js";
 
 const WAIT = 120; // milliseconds after a key, before the text is ranked
@@ -142,7 +142,7 @@ export default function Try({ query }) {
   const choose = (label) => (chosen ? toggle(label) : teach([label]));
   const ranked = ranking?.ranked ?? [];
   const focus = ranked.find((each) => each.class === pointed) ?? ranked[0];
-  const votes = useMemo(() => focus?.features ?? [], [focus]);
+  const votes = useMemo(() => votesOf(focus), [focus]);
   return html`
     <h1>Try</h1>
     <${TextBox} typed=${typed} isUnknown=${ranking?.ranked.length === 0 && text !== null} onType=${type} />
