@@ -95,7 +95,7 @@ mutate: $(VENV)/dev ## a hundred random changes of the Python code, and those th
 	python lint/mutate.py
 
 types: $(VENV)/dev ## mypy, and the stubs against the built modules
-	mypy && MYPYPATH=src stubtest manyclass.core.instance manyclass.core.event manyclass.core.event_parts manyclass.core.event_batch manyclass.core.columns manyclass.core.named_rows manyclass.core.learner manyclass.core.text manyclass.core.dedup_window manyclass.core.calibration manyclass.core.klr manyclass.core.taxonomy manyclass.core.expected_loss manyclass.service.http.gate manyclass.service.http.plain_rankings manyclass.service.http.plain_events manyclass.service.http.workers manyclass.service.ingest.pending_labels manyclass.core.published_learner manyclass.core.progressive_validation manyclass.service.http.batches manyclass.service.http.titles --concise
+	mypy && MYPYPATH=src stubtest manyclass.core.instance manyclass.core.event manyclass.core.event_parts manyclass.core.event_batch manyclass.core.columns manyclass.core.named_rows manyclass.core.learner manyclass.core.text manyclass.core.dedup_window manyclass.core.calibration manyclass.core.klr manyclass.core.taxonomy manyclass.core.evidence manyclass.core.expected_loss manyclass.service.http.gate manyclass.service.http.plain_rankings manyclass.service.http.plain_events manyclass.service.http.workers manyclass.service.ingest.pending_labels manyclass.core.published_learner manyclass.core.progressive_validation manyclass.service.http.batches manyclass.service.http.titles --concise
 
 test: $(VENV)/dev ## the tests without the slow ones, in a process for each core, up to four
 	$(PYTEST) -m 'not slow' --hypothesis-profile quick

@@ -9,6 +9,7 @@ from manyclass.core.sections import Sections
 
 SECTIONS: Final[dict[str, str]]
 SUMS: Final[tuple[str, ...]]
+NOT_SUMS: Final[tuple[str, ...]]
 
 @final
 class Evidence:
@@ -18,7 +19,7 @@ class Evidence:
     Threads: any number may rank by it; one changes it.
     """
 
-    def __init__(self, hash_seed: int = 0) -> None:
+    def __new__(cls, hash_seed: int = 0) -> Evidence:
         """Create evidence of nothing. `hash_seed` salts the tables of names and has no
         effect on the state."""
 
