@@ -20,7 +20,7 @@ def counted(page):
 
 
 def confusions(served):
-    return httpx.get(f"{served.url}/confusions").json()
+    return httpx.get(f"{served.url}/confusions", timeout=30).json()
 
 
 def test_a_confused_pair_is_compared(taught, look):
