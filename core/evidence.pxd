@@ -6,6 +6,7 @@ from libcpp.vector cimport vector
 
 from manyclass.core.event cimport Event
 from manyclass.core.locking cimport raise_error
+from manyclass.core.taxonomy cimport Section
 
 
 cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
@@ -19,12 +20,6 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
         uint64_t events
         uint64_t dimension
         uint64_t bytes
-
-    cdef cppclass EvidenceSection "manyclass::Section":
-        const char* name_of "name.c_str"()
-        const char* type_of "type.c_str"()
-        uint64_t size
-        void* data
 
     cdef cppclass NativeEvidence "manyclass::Evidence":
         NativeEvidence(uint64_t hash_seed) except +raise_error
@@ -41,9 +36,9 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
         EvidenceSizes sizes() except +raise_error
         double events_of(string_view cls) except +raise_error
         size_t resident_bytes() except +raise_error
-        vector[EvidenceSection] measure() except +raise_error
-        void dump(const vector[EvidenceSection]& sections) except +raise_error
-        void load(const vector[EvidenceSection]& sections) except +raise_error
+        vector[Section] measure() except +raise_error
+        void dump(const vector[Section]& sections) except +raise_error
+        void load(const vector[Section]& sections) except +raise_error
 
 
 cdef class Evidence:

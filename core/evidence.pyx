@@ -11,6 +11,7 @@ cimport cython
 from manyclass.core.event cimport Event
 from manyclass.core.instance cimport Instance, bytes_of, has_vector
 from manyclass.core.locking cimport release_gil_while_waiting
+from manyclass.core.taxonomy cimport Section
 
 import numpy as np
 
@@ -121,11 +122,11 @@ cdef class Evidence:
         return deref(self._native).resident_bytes()
 
     def dump(self):
-        cdef vector[EvidenceSection] sections = deref(self._native).measure()
+        cdef vector[Section] sections = deref(self._native).measure()
         arrays = {}
         for i in range(sections.size()):
-            array = np.empty(sections[i].size, "<" + sections[i].type_of().decode())
-            arrays[sections[i].name_of().decode()] = array
+            array = np.empty(sections[i].size, "<" + sections[i].type.decode())
+            arrays[sections[i].name.decode()] = array
             sections[i].data = <void*><size_t>array.ctypes.data
         deref(self._native).dump(sections)
         return arrays
@@ -135,7 +136,7 @@ cdef class Evidence:
         cdef Evidence evidence = Evidence(hash_seed)
         if not any(name in SECTIONS for name in sections):
             return evidence
-        cdef vector[EvidenceSection] native
+        cdef vector[Section] native
         arrays = runs(sections, SECTIONS)
         native.resize(len(SECTIONS))
         for i, array in enumerate(arrays.values()):

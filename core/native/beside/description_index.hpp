@@ -74,7 +74,7 @@ public:
         }
     }
 
-    std::uint64_t bytes() const { return bytes_of_names() + lengths_ * sizeof(Entry); }
+    std::uint64_t bytes() const { return features_.name_bytes() + lengths_ * sizeof(Entry); }
 
     std::size_t resident_bytes() const {
         std::size_t bytes = features_.resident_bytes() +
@@ -91,8 +91,6 @@ private:
     };
     static constexpr double SATURATION = 1.2;  // k1; b is 1: less favours long titles over short ones
     static constexpr std::size_t FEW = 64;
-
-    std::uint64_t bytes_of_names() const { return features_.name_bytes(); }
 
     // True of a feature of so many descriptions that it tells little and costs most.
     bool is_common(std::size_t classes) const { return classes > FEW && classes > count_ / 8; }

@@ -218,7 +218,10 @@ public:
     // The weights of the parts now, for a class that was described before all events.
     ScoreParts weights() const {
         const Evidence::View view(*evidence_);
-        const double of_names = Mixture::usual_weight(Part::names, labels_of_class());
+        const Inspection::Sizes sizes = learner_->inspection().sizes();
+        const double labels = static_cast<double>(sizes.learned) /
+                              static_cast<double>(std::max<std::uint64_t>(1, sizes.classes));
+        const double of_names = Mixture::usual_weight(Part::names, labels);
         const double of_vectors = Mixture::usual_weight(Part::vectors, view.events_of_class());
         return {1, mixture_.factor(Part::names) * of_names,
                 mixture_.factor(Part::vectors) * of_vectors};
@@ -248,13 +251,13 @@ private:
         std::vector<float> by_vector, by_name;    // by id of the evidence
         float by_vector_of_none = 0;              // the score of a class without weights
         std::vector<std::uint32_t> named;         // the ids with a score by name
+        std::vector<std::uint32_t> best_by_name, best_by_vector;  // the k best ids of each part
         std::vector<std::uint32_t> candidate_of;  // by id
         std::vector<Candidate> candidates;
         PartScale words_scale, names_scale, vectors_scale;
-        double names_usual = 0, vectors_usual = 0;  // weights before any outcome
+        double vectors_usual = 0;  // weight before any outcome
         double names_factor = 1, vectors_factor = 1;
         double learned = 0, classes = 1;  // events and classes of the learner
-        std::vector<std::uint32_t> order;
         std::vector<double> best;
 
         [[gnu::noinline]] static Mixed& of_thread() {
@@ -269,33 +272,30 @@ private:
         else copy_features(instance, vector, mixed.features);
     }
 
-    double labels_of_class() const {
-        const Inspection::Sizes sizes = learner_->inspection().sizes();
-        return static_cast<double>(sizes.learned) /
-               static_cast<double>(std::max<std::uint64_t>(1, sizes.classes));
-    }
-
     // Score the classes: the best of each part, or those of `among` that a part knows. Sets the
     // candidates, of which the first `sorted` are in the order of their scores.
     void mix(std::string_view instance, std::uint32_t k,
              const std::vector<std::string_view>* among, const Evidence::View& view, Mixed& mixed,
              std::size_t sorted) const {
         const VectorView vector = vector_of(instance);
-        const Inspection::Sizes sizes = learner_->inspection().sizes();
-        mixed.learned = static_cast<double>(sizes.learned);
-        mixed.classes = static_cast<double>(std::max<std::uint64_t>(1, sizes.classes));
         set_features(instance, mixed);
         k = std::max(k, BEST);
         rank_words(k, among, mixed);
-        score_names(view, mixed);
+        score_names(k, view, mixed);
+        if (!mixed.names_scale.is_silent()) {
+            const Inspection::Sizes sizes = learner_->inspection().sizes();
+            mixed.learned = static_cast<double>(sizes.learned);
+            mixed.classes = static_cast<double>(std::max<std::uint64_t>(1, sizes.classes));
+        }
         mixed.vectors_scale.set_silent();
-        if (view.can_score(vector)) score_vectors(vector, view, mixed);
+        mixed.best_by_vector.clear();
+        if (view.can_score(vector)) score_vectors(k, vector, view, mixed);
         mixed.names_factor = mixture_.factor(Part::names);
         mixed.vectors_factor = mixture_.factor(Part::vectors);
         mixed.vectors_usual = mixed.vectors_scale.is_silent()
                                   ? 0
                                   : Mixture::usual_weight(Part::vectors, view.events_of_class());
-        gather(k, among, view, mixed);
+        gather(among, view, mixed);
         for (Candidate& each : mixed.candidates) weigh(each, view, mixed);
         const auto first = mixed.candidates.begin();
         const std::size_t wanted = std::min<std::size_t>(sorted, mixed.candidates.size());
@@ -326,7 +326,7 @@ private:
     }
 
     // Score the described classes by the words of their descriptions.
-    void score_names(const Evidence::View& view, Mixed& mixed) const {
+    void score_names(std::uint32_t k, const Evidence::View& view, Mixed& mixed) const {
         for (const std::uint32_t id : mixed.named) mixed.by_name[id] = 0;
         mixed.named.clear();
         if (mixed.by_name.size() < view.end()) mixed.by_name.resize(view.end());
@@ -334,49 +334,47 @@ private:
             if (mixed.by_name[id] == 0) mixed.named.push_back(id);
             mixed.by_name[id] += static_cast<float>(score);
         });
-        mixed.order = mixed.named;
-        set_scale(mixed.by_name, Part::names, view, mixed, mixed.names_scale);
+        mixed.best_by_name = mixed.named;
+        keep_best(mixed.best_by_name, mixed.by_name, k, view);
+        set_scale(mixed.best_by_name, mixed.by_name, Part::names, mixed.best, mixed.names_scale);
     }
 
-    void score_vectors(VectorView vector, const Evidence::View& view, Mixed& mixed) const {
+    void score_vectors(std::uint32_t k, VectorView vector, const Evidence::View& view,
+                       Mixed& mixed) const {
         mixed.by_vector_of_none = view.score(vector, mixed.by_vector);
-        order_scored(view, mixed);
-        set_scale(mixed.by_vector, Part::vectors, view, mixed, mixed.vectors_scale);
-    }
-
-    static void order_scored(const Evidence::View& view, Mixed& mixed) {
-        mixed.order.clear();
         for (std::uint32_t id = 0; id < mixed.by_vector.size(); ++id)
-            if (view.has_weights(id)) mixed.order.push_back(id);
+            if (view.has_weights(id)) mixed.best_by_vector.push_back(id);
+        keep_best(mixed.best_by_vector, mixed.by_vector, k, view);
+        set_scale(mixed.best_by_vector, mixed.by_vector, Part::vectors, mixed.best,
+                  mixed.vectors_scale);
     }
 
-    // Set the scale of a part by the best scores of the ids in `order`.
-    void set_scale(const std::vector<float>& scores, Part part, const Evidence::View& view,
-                   Mixed& mixed, PartScale& scale) const {
-        keep_best(scores, BEST, view, mixed);
-        mixed.best.clear();
-        for (const std::uint32_t id : mixed.order)
-            mixed.best.push_back(static_cast<double>(scores[id]));
-        std::sort(mixed.best.begin(), mixed.best.end(), std::greater<double>());
-        scale.set(mixed.best, mixture_.spread(part));
+    // Set the scale of a part by the best scores of these ids; `best` is memory for them.
+    void set_scale(const std::vector<std::uint32_t>& ids, const std::vector<float>& scores,
+                   Part part, std::vector<double>& best, PartScale& scale) const {
+        best.clear();
+        for (const std::uint32_t id : ids) best.push_back(static_cast<double>(scores[id]));
+        const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(BEST, best.size()));
+        std::partial_sort(best.begin(), best.begin() + count, best.end(), std::greater<double>());
+        best.resize(static_cast<std::size_t>(count));
+        scale.set(best, mixture_.spread(part));
     }
 
-    // Keep those of the ids in `order` that have the k best scores.
-    static void keep_best(const std::vector<float>& scores, std::uint32_t k,
-                          const Evidence::View& view, Mixed& mixed) {
-        auto& order = mixed.order;
-        if (order.size() <= k) return;
-        std::nth_element(order.begin(), order.begin() + k, order.end(),
+    // Keep those of the ids that have the k best scores.
+    static void keep_best(std::vector<std::uint32_t>& ids, const std::vector<float>& scores,
+                          std::uint32_t k, const Evidence::View& view) {
+        if (ids.size() <= k) return;
+        std::nth_element(ids.begin(), ids.begin() + k, ids.end(),
                          [&](std::uint32_t one, std::uint32_t other) {
                              if (scores[one] != scores[other]) return scores[one] > scores[other];
                              return view.name(one) < view.name(other);
                          });
-        order.resize(k);
+        ids.resize(k);
     }
 
     // Collect the candidates with the scores of all parts.
-    static void gather(std::uint32_t k, const std::vector<std::string_view>* among,
-                       const Evidence::View& view, Mixed& mixed) {
+    static void gather(const std::vector<std::string_view>* among, const Evidence::View& view,
+                       Mixed& mixed) {
         mixed.candidates.clear();
         mixed.candidate_of.assign(view.end(), NOT_THERE);
         const char* at = mixed.word_names.data();
@@ -398,18 +396,9 @@ private:
                     add(id, view.name(id), view, mixed);
             return;
         }
-        mixed.order = mixed.named;
-        add_best(mixed.by_name, k, view, mixed);
-        if (!has_vectors) return;
-        order_scored(view, mixed);
-        add_best(mixed.by_vector, k, view, mixed);
-    }
-
-    static void add_best(const std::vector<float>& scores, std::uint32_t k,
-                         const Evidence::View& view, Mixed& mixed) {
-        keep_best(scores, k, view, mixed);
-        for (const std::uint32_t id : mixed.order)
-            if (mixed.candidate_of[id] == NOT_THERE) add(id, view.name(id), view, mixed);
+        for (const auto* best : {&mixed.best_by_name, &mixed.best_by_vector})
+            for (const std::uint32_t id : *best)
+                if (mixed.candidate_of[id] == NOT_THERE) add(id, view.name(id), view, mixed);
     }
 
     // Add a class by its id, with the scores that the evidence gives it.
@@ -441,12 +430,14 @@ private:
 
     // Set the score of a candidate.
     static void weigh(Candidate& each, const Evidence::View& view, const Mixed& mixed) {
-        double labels = mixed.learned;
-        if (each.id != NO_ID)
-            labels = std::min(labels, static_cast<double>(view.events_since_described(each.id)));
-        each.names_weight = mixed.names_scale.is_silent()
-                                ? 0
-                                : Mixture::usual_weight(Part::names, labels / mixed.classes);
+        each.names_weight = 0;
+        if (!mixed.names_scale.is_silent()) {
+            double labels = mixed.learned;
+            if (each.id != NO_ID)
+                labels =
+                    std::min(labels, static_cast<double>(view.events_since_described(each.id)));
+            each.names_weight = Mixture::usual_weight(Part::names, labels / mixed.classes);
+        }
         const double of_names = mixed.names_factor * each.names_weight;
         const double of_vectors = mixed.vectors_factor * mixed.vectors_usual;
         each.score = each.words + of_names * each.names + of_vectors * each.vectors;

@@ -39,7 +39,6 @@ public:
     bool is_new() const {
         return std::all_of(right_.begin(), right_.end(), [](double sum) { return sum == 0; });
     }
-    double right(std::size_t at) const { return right_[at]; }
 
     static constexpr std::size_t NUMBERS = 2 * COUNT;  // of the state
 

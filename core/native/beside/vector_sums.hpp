@@ -144,21 +144,12 @@ public:
         end_class(cls);
     }
 
-    // The bytes of the sums, by their numbers alone.
-    std::uint64_t bytes() const {
-        return sizeof(std::int64_t) *
-               (dimension_ * (dimension_ + 1) / 2 + std::uint64_t{classes_} * dimension_);
-    }
+    // The bytes that a class takes, by their numbers alone.
     static std::uint64_t bytes_of_class(std::size_t dimension) {
         return dimension * (sizeof(std::int64_t) + sizeof(float)) + sizeof(ClassSum);
     }
 
     // --- state ---------------------------------------------------------------------------------
-
-    struct Loaded {
-        std::size_t dimension;
-        std::int64_t retired;
-    };
 
     std::int64_t retired() const { return retired_; }
     const std::vector<std::int64_t>& all_products() const { return products_; }
