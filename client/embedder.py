@@ -24,6 +24,7 @@ LONGEST_DETAIL: Final = 500  # letters of another server's error
 Embed = Callable[[Sequence[str]], Iterable[Vector]]  # a vector for each text, in order
 Body = TypeVar("Body", bound=InstanceBody)
 Described = TypeVar("Described", bound=ClassDescription)
+AnyBody = TypeVar("AnyBody", bound=Mapping[str, Any])
 
 
 class _Embedding(msgspec.Struct):
@@ -181,21 +182,7 @@ def with_vectors(bodies: Sequence[Body], embed: Embed | None) -> Sequence[Body]:
 
     Of a text of fields, the fields are joined by line ends.
     """
-    if embed is None:
-        return bodies
-    texts = {
-        at: text
-        for at, body in enumerate(bodies)
-        if body.get("vector") is None and (text := text_to_embed(body.get("text")))
-    }
-    if not texts:
-        return bodies
-    found = zip(texts, embed([*texts.values()]), strict=True)
-    vectors: dict[int, Vector] = dict(found)
-    return [
-        cast(Body, {**body, "vector": vectors[at]}) if at in vectors else body
-        for at, body in enumerate(bodies)
-    ]
+    return _with_vectors(bodies, embed, lambda body: body.get("text"))
 
 
 def with_vectors_of_classes(
@@ -203,20 +190,28 @@ def with_vectors_of_classes(
 ) -> Sequence[Described]:
     """Return classes with a vector of the title and the description, for each that has one of them
     and no vector, or None, as all parts of a description that is replaced."""
+    return _with_vectors(
+        classes, embed, lambda body: {key: body.get(key) for key in ("title", "description")}
+    )
+
+
+def _with_vectors(
+    bodies: Sequence[AnyBody], embed: Embed | None, text_of: Callable[[Any], object]
+) -> Sequence[AnyBody]:
+    """Return the bodies, with a vector for the text of each that has none."""
     if embed is None:
-        return classes
+        return bodies
     texts = {
         at: text
-        for at, body in enumerate(classes)
-        if body.get("vector") is None
-        and (text := text_to_embed({key: body.get(key) for key in ("title", "description")}))
+        for at, body in enumerate(bodies)
+        if body.get("vector") is None and (text := text_to_embed(text_of(body)))
     }
     if not texts:
-        return classes
-    vectors: dict[int, Vector] = dict(zip(texts, embed([*texts.values()]), strict=True))
+        return bodies
+    vectors = dict(zip(texts, embed([*texts.values()]), strict=True))
     return [
-        cast(Described, {**body, "vector": vectors[at]}) if at in vectors else body
-        for at, body in enumerate(classes)
+        cast(AnyBody, {**body, "vector": vectors[at]}) if at in vectors else body
+        for at, body in enumerate(bodies)
     ]
 
 

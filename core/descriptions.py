@@ -6,10 +6,10 @@ a description, the state is as if it had never been.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from manyclass.core.errors import EventError, InstanceError
 from manyclass.core.instance import LONGEST_NAME, Instance
@@ -61,7 +61,7 @@ class Description(NamedTuple):
             if key == "vector":
                 values["instance"] = Instance({}) if value is None else value
             elif key == "alt_labels":
-                values["alt_labels"] = tuple(value or ())  # type: ignore[arg-type]
+                values["alt_labels"] = tuple(cast(Sequence[str], value or ()))
             else:
                 values[key] = value
         return Description(**values)
@@ -91,7 +91,7 @@ def _checked(key: str, value: object) -> object:
     if key == "vector":
         if isinstance(value, Instance):
             return Instance({}).with_vector_of(value)
-        return Instance({}, value)  # type: ignore[arg-type]
+        return Instance({}, cast(ArrayLike, value))  # it refuses what cannot be one
     if key in _TEXTS:
         return _checked_text(value, _TEXTS[key], key)
     if isinstance(value, str) or not isinstance(value, Sequence):
