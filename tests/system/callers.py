@@ -21,7 +21,7 @@ ALLOWED = {
     "rank": {200},
     "rank min_seq": {200, 503},
 }
-DIMENSION = 8  # of the vectors of every second event
+DIMENSION = 3  # of the vectors of every second event; few, as each class keeps a sum of them
 
 
 class Record:

@@ -53,11 +53,17 @@ async def leader(*engines):
 
 
 async def same(*engines):
-    """Return when all are at the end of the log; assert that their states are equal there."""
-    last = await asyncio.to_thread(lambda: engines[0].store.last_seq)
-    for engine in engines:
-        assert await engine.reached(last, 30.0)
-    assert len({engine.model.digest() for engine in engines}) == 1
+    """Return when all are at the end of the log; assert that their states are equal there.
+
+    A rebuild that a merge began may write to the log meanwhile; they are then compared again.
+    """
+    last, digests = -1, []
+    while last != (end := await asyncio.to_thread(lambda: engines[0].store.last_seq)):
+        last = end
+        for engine in engines:
+            assert await engine.reached(last, 30.0)
+        digests = [engine.model.digest() for engine in engines]
+    assert len(set(digests)) == 1
 
 
 def event(features, classes, **more):

@@ -104,6 +104,7 @@ function App() {
   useEffect(() => {
     const move = () => setAt(place());
     addEventListener("hashchange", move);
+    move(); // the address may have changed since the first drawing
     return () => removeEventListener("hashchange", move);
   }, []);
   useEffect(() => {
