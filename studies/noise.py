@@ -75,7 +75,7 @@ def by_suspects(rows: Rows) -> Order:
         event = Event.learn(Instance(instance), classes)
         rank = model.apply(seq, event).rank or NOT_RETRIEVED
         records.append(Taught(seq, event, rank, list(classes), [], None, False, 0, False))
-    errors = LikelyErrors(most_suspects=len(records))
+    errors = LikelyErrors()
     for record in records:
         errors.add(record, None if record.outcome == 1 else dispute(model, record))
     found = [each.seq - 1 for each in errors.suspects(len(records))]
