@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -251,7 +250,7 @@ private:
         std::vector<float> by_vector, by_name;    // by id of the evidence
         float by_vector_of_none = 0;              // the score of a class without weights
         std::vector<std::uint32_t> named;         // the ids with a score by name
-        std::vector<std::uint32_t> best_by_name, best_by_vector;  // the k best ids of each part
+        std::vector<std::uint32_t> best_by_name, best_by_vector;  // the k best ids of each part, best first
         std::vector<std::uint32_t> candidate_of;  // by id
         std::vector<Candidate> candidates;
         PartScale words_scale, names_scale, vectors_scale;
@@ -349,27 +348,39 @@ private:
                   mixed.vectors_scale);
     }
 
-    // Set the scale of a part by the best scores of these ids; `best` is memory for them.
+    // Set the scale of a part by the scores of its best ids; `best` is memory for them.
     void set_scale(const std::vector<std::uint32_t>& ids, const std::vector<float>& scores,
                    Part part, std::vector<double>& best, PartScale& scale) const {
         best.clear();
-        for (const std::uint32_t id : ids) best.push_back(static_cast<double>(scores[id]));
-        const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(BEST, best.size()));
-        std::partial_sort(best.begin(), best.begin() + count, best.end(), std::greater<double>());
-        best.resize(static_cast<std::size_t>(count));
+        for (const std::uint32_t id : ids)
+            if (best.size() < BEST) best.push_back(static_cast<double>(scores[id]));
         scale.set(best, mixture_.spread(part));
     }
 
-    // Keep those of the ids that have the k best scores.
+    // Keep those of the ids that have the k best scores, best first. A comparison with the last of a
+    // short list rejects most ids; a long list is cheaper to sort at the end.
     static void keep_best(std::vector<std::uint32_t>& ids, const std::vector<float>& scores,
                           std::uint32_t k, const Evidence::View& view) {
-        if (ids.size() <= k) return;
-        std::nth_element(ids.begin(), ids.begin() + k, ids.end(),
-                         [&](std::uint32_t one, std::uint32_t other) {
-                             if (scores[one] != scores[other]) return scores[one] > scores[other];
-                             return view.name(one) < view.name(other);
-                         });
-        ids.resize(k);
+        constexpr std::uint32_t SHORT = 32;
+        const auto precedes = [&](std::uint32_t one, std::uint32_t other) {
+            if (scores[one] != scores[other]) return scores[one] > scores[other];
+            return view.name(one) < view.name(other);
+        };
+        if (k > SHORT) {
+            const std::size_t kept = std::min<std::size_t>(k, ids.size());
+            std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept),
+                              ids.end(), precedes);
+            ids.resize(kept);
+            return;
+        }
+        std::size_t kept = 0;
+        for (const std::uint32_t id : ids) {
+            if (kept == k && !precedes(id, ids[k - 1])) continue;
+            std::size_t at = kept < k ? kept++ : k - 1;
+            for (; at > 0 && precedes(id, ids[at - 1]); --at) ids[at] = ids[at - 1];
+            ids[at] = id;
+        }
+        ids.resize(kept);
     }
 
     // Collect the candidates with the scores of all parts.
