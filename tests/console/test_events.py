@@ -316,3 +316,20 @@ def test_words_are_found_without_their_accents(empty, look):
     page.get_by_label("Words").fill("garten")
     page.get_by_role("button", name="Find").click()
     expect(page.get_by_text("No message matches.")).to_be_visible()
+
+
+def test_a_message_of_an_embedding_alone_says_so_and_is_corrected(serve, look):
+    served = serve()
+    for name, words in (("x", {}), ("y", {"text": "with words"})):
+        body = {"vector": [1, 2, 3], "classes": [name], "event_id": f"of-{name}"} | words
+        httpx.post(f"{served.url}/learn", json=body).raise_for_status()
+    page = look(served, "events?id=of-x")
+    expect(page.get_by_text("No words: only an embedding was sent.")).to_have_count(1)
+    page.get_by_role("button", name="Correct").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("No words: only an embedding was sent.")).to_be_visible()
+    dialog.get_by_label("True class").fill("y")
+    dialog.get_by_role("button", name="Correct").click()
+    expect(page.locator(".list .tag")).to_have_text("y")
+    expect(page.locator("main, .notice, [role=status]").get_by_text("of-x").first).to_be_visible()
+    assert httpx.get(f"{served.url}/events/of-x").json()["classes"] == ["y"]

@@ -19,6 +19,7 @@ export function InstanceText({ text, features, isCut = false }) {
   if (typeof text === "string") return html`<p class="text">${text}${end}</p>`;
   if (text) return html`${Object.entries(text).map(([field, each]) => html`<p class="text" key=${field}><b>${field}</b> ${each}</p>`)}${end && html`<p class="hint">… a part of it is cut</p>`}`;
   const named = Object.entries(features ?? {});
+  if (named.length === 0) return html`<p class="hint">No words: only an embedding was sent.</p>`;
   const more = named.length - SHOWN_FEATURES;
   return html`<p class="text">${named.slice(0, SHOWN_FEATURES).map(([name, value]) => (value === 1 ? name : `${name}: ${value}`)).join(" · ")}
     ${more > 0 ? ` and ${more} more` : ""}</p>`;
@@ -26,9 +27,10 @@ export function InstanceText({ text, features, isCut = false }) {
 
 const NAMED_BY = 40; // characters
 
-/** Return the beginning of the text of an event, which names it in a sentence. */
-function nameOf({ text, features }) {
+/** Return the beginning of the text of an event, which names it in a sentence; without words its id. */
+function nameOf({ text, features, id, key }) {
   const words = text === null ? Object.keys(features ?? {}) : typeof text === "string" ? [text] : Object.values(text);
+  if (words.length === 0) return isolated(id ?? key);
   const signs = [...words.join(" ").trim().replace(/\s+/g, " ")];
   const isLong = signs.length > NAMED_BY;
   const shown = signs.slice(0, NAMED_BY).join("");
