@@ -61,6 +61,9 @@ class Evidence:
         """Return how many classes are described, how many have vectors, of how many events, the
         dimension and the counted bytes."""
 
+    def classes(self) -> list[str]:
+        """Return the names of the classes with vectors of events, in any order."""
+
     def events_of(self, name: str) -> float:
         """Return the number of events, by their weights, whose vectors a class has."""
 

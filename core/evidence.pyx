@@ -3,6 +3,7 @@
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint64_t
 from libcpp.memory cimport make_shared
+from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
@@ -113,6 +114,10 @@ cdef class Evidence:
             "dimension": found.dimension,
             "bytes": found.bytes,
         }
+
+    def classes(self):
+        cdef vector[string] names = deref(self._native).classes()
+        return [name.decode() for name in names]
 
     def events_of(self, str name not None):
         return deref(self._native).events_of(Instance.any_utf8(name))

@@ -1,6 +1,9 @@
-"""Lists of the classes of a model: the learned classes, and the classes with a description."""
+"""Lists of the classes of a model: the learned classes, and the classes with a description or with
+vectors alone.
+"""
 
 from heapq import nsmallest
+from math import ceil
 from typing import Literal
 
 from manyclass.core.model import Model
@@ -13,20 +16,31 @@ Counted = list[tuple[str, int]]  # classes and the number of events that named e
 def class_page(model: Model, order: Order, prefix: str, after: str, limit: int) -> Counted:
     """Return the next classes after the class `after`, of all whose names begin with `prefix`.
 
-    In an order other than by name, classes without an event come last.
+    In an order other than by name, classes that the learner does not know come last.
     """
     learner = model.learner
-    described = [name for name in model.descriptions.names() if name.startswith(prefix)]
+    beside = {*model.descriptions.names(), *model.evidence.classes()}
+    described = [name for name in beside if name.startswith(prefix)]
     if order == "name":
-        unlearned = nsmallest(limit, (name for name in described if name > after))
-        page = dict.fromkeys(unlearned, 0) | dict(learner.class_page(prefix, after, limit))
+        page = dict(learner.class_page(prefix, after, limit))
+        for name in nsmallest(limit, (name for name in described if name > after)):
+            page.setdefault(name, taught_by_vectors(model, name))
         return sorted(page.items())[:limit]
     found: Counted = []
     if not after or learner.has_class(after):
         found = learner.classes_by(order, prefix, after, limit)
         after = ""
     unlearned = [name for name in described if name > after and not learner.has_class(name)]
-    return found + [(name, 0) for name in nsmallest(limit - len(found), unlearned)]
+    best = nsmallest(limit - len(found), unlearned)
+    return found + [(name, taught_by_vectors(model, name)) for name in best]
+
+
+def taught_by_vectors(model: Model, name: str) -> int:
+    """Return the number of events that taught a class by their vectors; part of one counts as one.
+
+    A learner does not know a class of vectors alone.
+    """
+    return ceil(model.evidence.events_of(name))
 
 
 def found_classes(
@@ -71,4 +85,4 @@ def _agree(one: str, other: str) -> bool:
 
 def _learned(model: Model, name: str) -> int:
     found = model.learner.class_page(name, "", 1)  # the name itself comes first
-    return found[0][1] if found and found[0][0] == name else 0
+    return found[0][1] if found and found[0][0] == name else taught_by_vectors(model, name)

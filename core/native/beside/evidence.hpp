@@ -226,6 +226,15 @@ public:
                     descriptions_.bytes()};
     }
 
+    // The names of the classes with vectors of events.
+    std::vector<std::string> classes() const {
+        const Reading lock(lock_);
+        std::vector<std::string> names;
+        for (std::uint32_t id = 0; id < counts_.size(); ++id)
+            if (counts_[id] > 0) names.emplace_back(names_.name(id));
+        return names;
+    }
+
     // The number of events whose vectors a class has; 0 for an unknown one.
     double events_of(std::string_view cls) const {
         const Reading lock(lock_);

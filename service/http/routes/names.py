@@ -15,7 +15,7 @@ from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.model import Model
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.class_listing import Order, class_page, found_classes
+from manyclass.service.http.class_listing import Order, class_page, found_classes, taught_by_vectors
 from manyclass.service.http.described_classes import TheDescribed
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import (
@@ -213,8 +213,8 @@ async def get_class(
     children = model.taxonomy.children(name, after, limit) if path else []
 
     def detail() -> dict[str, Any]:
-        found: dict[str, Any] = {"learned": 0, "features": []}
-        is_known = path or name in model.descriptions
+        found: dict[str, Any] = {"learned": taught_by_vectors(model, name), "features": []}
+        is_known = path or model.has_class(name)
         if not is_known or model.learner.has_class(name):
             found = model.learner.class_(name, limit)
         return {

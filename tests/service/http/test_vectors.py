@@ -367,3 +367,22 @@ async def test_native_code_leaves_no_refused_vector_in_a_batch(monkeypatch):
         for way in (both.native, both.python):
             assert [event.instance.dimension for event in logged(way.call)] == [4, 4]
         both.assert_equal_counts()
+
+
+async def test_a_class_of_vectors_alone_is_listed_and_found(call):
+    for name, words in (("b", {}), ("a", {}), ("a", {}), ("c", {"features": {"f": 1}})):
+        body = {"vector": [1, 2, 3], "classes": [name]} | words
+        assert (await call("POST", "/learn", body)).status_code == 200
+    for order, names in (("name", "abc"), ("events", "cab")):
+        page = (await call("GET", f"/classes?order={order}")).json()["classes"]
+        assert [each["class"] for each in page] == list(names)
+        assert {each["class"]: each["learned"] for each in page} == {"a": 2, "b": 1, "c": 1}
+    page = (await call("GET", "/classes?limit=1&after=a")).json()
+    assert [each["class"] for each in page["classes"]] == ["b"]
+    found = (await call("GET", "/classes/a")).json()
+    assert (found["learned"], found["features"]) == (2, [])
+    assert_problem(await call("GET", "/classes/d"), 404)
+    ranked = await call("POST", "/rank", {"vector": [1, 2, 3], "among": ["a", "d"]})
+    assert "'d'" in ranked.json()["warnings"][0]["detail"]
+    assert (await call("DELETE", "/classes/a")).status_code == 200
+    assert_problem(await call("GET", "/classes/a"), 404)
