@@ -250,7 +250,7 @@ private:
         std::vector<float> by_vector, by_name;    // by id of the evidence
         float by_vector_of_none = 0;              // the score of a class without weights
         std::vector<std::uint32_t> named;         // the ids with a score by name
-        std::vector<std::uint32_t> best_by_name, best_by_vector;  // the k best ids of each part, best first
+        std::vector<std::uint32_t> best_by_name, best_by_vector;  // the k best ids, best first
         std::vector<std::uint32_t> candidate_of;  // by id
         std::vector<Candidate> candidates;
         PartScale words_scale, names_scale, vectors_scale;
@@ -366,13 +366,7 @@ private:
             if (scores[one] != scores[other]) return scores[one] > scores[other];
             return view.name(one) < view.name(other);
         };
-        if (k > SHORT) {
-            const std::size_t kept = std::min<std::size_t>(k, ids.size());
-            std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(kept),
-                              ids.end(), precedes);
-            ids.resize(kept);
-            return;
-        }
+        if (k > SHORT) return keep_first(ids, k, precedes);
         std::size_t kept = 0;
         for (const std::uint32_t id : ids) {
             if (kept == k && !precedes(id, ids[k - 1])) continue;

@@ -15,8 +15,8 @@
 namespace manyclass {
 
 // Keep the first k of a list by an order.
-template <class P>
-void keep_first(std::vector<Ranked>& list, std::uint32_t k, P&& precedes) {
+template <class T, class P>
+void keep_first(std::vector<T>& list, std::uint32_t k, P&& precedes) {
     const auto kept = static_cast<std::ptrdiff_t>(std::min<std::size_t>(k, list.size()));
     std::partial_sort(list.begin(), list.begin() + kept, list.end(), precedes);
     list.resize(static_cast<std::size_t>(kept));

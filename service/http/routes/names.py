@@ -214,7 +214,7 @@ async def get_class(
 
     def detail() -> dict[str, Any]:
         found: dict[str, Any] = {"learned": taught_by_vectors(model, name), "features": []}
-        is_known = path or model.has_class(name)
+        is_known = path or model.ranks(name)
         if not is_known or model.learner.has_class(name):
             found = model.learner.class_(name, limit)
         return {

@@ -386,3 +386,12 @@ async def test_a_class_of_vectors_alone_is_listed_and_found(call):
     assert "'d'" in ranked.json()["warnings"][0]["detail"]
     assert (await call("DELETE", "/classes/a")).status_code == 200
     assert_problem(await call("GET", "/classes/a"), 404)
+
+
+async def test_a_class_that_no_ranking_can_have_is_warned_of(call):
+    await call("POST", "/classes", {"parents": {"placed": "top"}})
+    await call("PUT", "/classes/described", {"title": "Described"})
+    await call("POST", "/learn", {"vector": [1, 2, 3], "classes": ["a"]})
+    among = ["a", "described", "placed"]
+    ranked = (await call("POST", "/rank", {"vector": [1, 2, 3], "among": among})).json()
+    assert ranked["warnings"] == [{"detail": "No class is named 'placed'.", "pointer": "#/among"}]
