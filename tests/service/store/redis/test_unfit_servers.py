@@ -153,7 +153,7 @@ def test_a_replica_is_not_followed_though_it_has_the_same_log(server, tmp_path, 
 
 def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
     url = f"{server.url}?replicas=1"
-    store = open_redis(url, patience=1.0)
+    store = open_redis(url, patience=3.0)
     with pytest.raises(CommitOutcomeUnknown, match="0 of 1"):
         store.append([b"1"], 1)
     with replica_of(server, tmp_path / "replica") as replica:
@@ -169,7 +169,7 @@ def test_replicas_that_are_waited_for(server, tmp_path, open_redis, follow):
 def test_confirm_waits_for_replicas_of_appends_by_others(server, tmp_path, open_redis):
     open_redis("redis://127.0.0.1:1").confirm()  # without replicas: no wait
     open_redis(server.url).append([b"1"])
-    store = open_redis(f"{server.url}?replicas=1", patience=1.0)
+    store = open_redis(f"{server.url}?replicas=1", patience=3.0)
     with pytest.raises(CommitOutcomeUnknown, match="0 of 1"):
         store.confirm()
     with replica_of(server, tmp_path / "replica") as replica, replica.client() as client:
