@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "beside/class_weights.hpp"
 #include "beside/description_index.hpp"
 #include "beside/discriminant.hpp"
 #include "beside/vector_sums.hpp"
@@ -67,9 +68,7 @@ public:
         std::string_view name(std::uint32_t id) const { return evidence_.names_.name(id); }
         const DescriptionIndex& descriptions() const { return evidence_.descriptions_; }
 
-        bool has_weights(std::uint32_t id) const {
-            return id < evidence_.scored_.size() && evidence_.scored_[id] != 0;
-        }
+        bool has_weights(std::uint32_t id) const { return evidence_.weights_.has(id); }
 
         // The mean number of events of the classes with events.
         double events_of_class() const {
@@ -86,25 +85,20 @@ public:
         // Set the scores of all classes with weights; those of others stay. Return that of a class
         // that has neither events nor a vector of its own.
         float score(VectorView vector, std::vector<float>& scores) const {
-            const std::size_t size = evidence_.dimension_;
-            static thread_local std::vector<float> numbers;
-            numbers.resize(size);
-            for (std::size_t at = 0; at < size; ++at)
-                numbers[at] = static_cast<float>(vector[at] / VECTOR_LENGTH);
-            scores.resize(evidence_.scored_.size());
+            static thread_local std::vector<std::int16_t> numbers;
+            numbers.resize(vector.size());
+            std::memcpy(numbers.data(), vector.data(), vector.bytes());
+            const ClassWeights& weights = evidence_.weights_;
+            scores.resize(weights.rows());
             for (std::uint32_t id = 0; id < scores.size(); ++id)
-                if (evidence_.scored_[id])
-                    scores[id] =
-                        product(&evidence_.weights_[id * size], numbers.data(), size) -
-                        evidence_.offsets_[id];
-            if (evidence_.weights_of_none_.empty()) return 0;
-            return product(evidence_.weights_of_none_.data(), numbers.data(), size) -
-                   evidence_.offset_of_none_;
+                if (weights.has(id)) scores[id] = weights.score(id, numbers.data());
+            const ClassWeights& of_none = evidence_.weights_of_none_;
+            return of_none.has(0) ? of_none.score(0, numbers.data()) : 0;
         }
 
         // True if the vectors of the classes have the dimension of this one.
         bool can_score(VectorView vector) const {
-            return !vector.empty() && evidence_.scored_classes_ > 0 &&
+            return !vector.empty() && evidence_.weights_.count() > 0 &&
                    vector.size() == evidence_.dimension_;
         }
 
@@ -220,7 +214,7 @@ public:
 
     Sizes sizes() const {
         const Reading lock(lock_);
-        const std::uint64_t classes = scored_classes_, size = dimension_;
+        const std::uint64_t classes = weights_.count(), size = dimension_;
         return {described_, classes, static_cast<std::uint64_t>(events_ / VectorSums::UNIT), size,
                 classes * VectorSums::bytes_of_class(size) + size * size * 2 * sizeof(float) +
                     descriptions_.bytes()};
@@ -336,8 +330,7 @@ public:
                          [](std::int64_t one) { return one <= LARGEST_SUM && one >= -LARGEST_SUM; }),
              "vector_products", "a sum is too large");
         precision_.load({precision, precision + sections[8].size}, {mean, mean + size});
-        weights_of_none_.resize(size);
-        weigh_mean(precision_, precision_.mean(), weights_of_none_.data(), offset_of_none_);
+        weights_of_none_ = weights_of_none(precision_);
         const auto* const sizes = static_cast<const std::uint16_t*>(sections[1].data);
         const auto* const names = static_cast<const char*>(sections[2].data);
         const auto* const counts = static_cast<const std::uint64_t*>(sections[3].data);
@@ -380,7 +373,7 @@ public:
     std::size_t resident_bytes() const {
         const Reading lock(lock_);
         return names_.resident_bytes() + descriptions_.resident_bytes() + bytes_of_sums_ +
-               (weights_.capacity() + precision_.numbers().capacity()) * sizeof(float);
+               weights_.resident_bytes() + precision_.numbers().capacity() * sizeof(float);
     }
 
 private:
@@ -398,25 +391,17 @@ private:
     void refresh(const EvidenceLimits& limits) {
         const std::int64_t events_now = sums_.events();
         Precision precision = Precision::of(sums_, in_order());
-        std::vector<float> weights(weights_.size()), offsets(offsets_.size());
-        std::vector<float> of_none(sums_.dimension());
-        float offset_of_none = 0;
-        weigh_mean(precision, precision.mean(), of_none.data(), offset_of_none);
-        std::vector<std::uint8_t> scored(scored_.size());
+        ClassWeights weights(weights_.rows(), sums_.dimension());
         for (std::uint32_t id = 0; id < names_.end(); ++id)
-            if (names_.alive(id))
-                scored[id] = weigh(id, precision, &weights[id * sums_.dimension()], offsets[id]);
+            if (names_.alive(id)) weigh(id, precision, weights);
+        ClassWeights of_none = weights_of_none(precision);
         refreshed_ = events_now;
         const Writing lock(lock_);
         events_ = events_now;
         for (std::uint32_t id = 0; id < names_.end(); ++id) note_count(id);
         std::swap(precision_, precision);
-        weights_.swap(weights);
-        offsets_.swap(offsets);
-        weights_of_none_.swap(of_none);
-        offset_of_none_ = offset_of_none;
-        scored_.swap(scored);
-        scored_classes_ = static_cast<std::uint32_t>(std::count(scored_.begin(), scored_.end(), 1));
+        std::swap(weights_, weights);
+        std::swap(weights_of_none_, of_none);
         classes_ = sums_.classes();
         bytes_of_sums_ = sums_.resident_bytes();
         evict(limits);
@@ -425,28 +410,26 @@ private:
     void begin(std::size_t dimension) {
         sums_.begin(dimension);
         dimension_ = dimension;
-        weights_.assign(names_.end() * dimension, 0);
+        weights_ = ClassWeights(of_class_.size(), dimension);
     }
 
     std::uint32_t add(std::string_view cls) {
         const std::uint32_t id = names_.add(cls);
         if (id >= of_class_.size()) {
             of_class_.resize(id + std::size_t{1});
-            scored_.resize(of_class_.size());
-            offsets_.resize(of_class_.size());
             since_.resize(of_class_.size());
             counts_.resize(of_class_.size());
-            weights_.resize(of_class_.size() * dimension_);
+            weights_.fit(of_class_.size());
         }
         since_[id] = 0;
         return id;
     }
 
-    // Compute the weights of a class; false if it has neither events nor a vector of its own.
-    bool weigh(std::uint32_t id, const Precision& precision, float* weights, float& offset) const {
+    // Compute the weights of a class; it has none with neither events nor a vector of its own.
+    void weigh(std::uint32_t id, const Precision& precision, ClassWeights& weights) const {
         const std::size_t size = sums_.dimension();
         const bool has_events = sums_.has(id), has_own = !of_class_[id].empty();
-        if (!has_events && !has_own) return false;
+        if (!has_events && !has_own) return weights.remove(id);
         static thread_local std::vector<float> mean;
         mean.resize(size);
         const std::vector<float>& of_all = precision.mean();
@@ -459,22 +442,28 @@ private:
             mean[at] = static_cast<float>(
                 (static_cast<double>(sum) / VECTOR_LENGTH + more) / count);
         }
-        weigh_mean(precision, mean, weights, offset);
-        return true;
+        set_weights(precision, mean, id, weights);
     }
 
-    static void weigh_mean(const Precision& precision, const std::vector<float>& mean,
-                           float* weights, float& offset) {
-        precision.multiply(mean.data(), mean.size(), weights);
-        offset = product(weights, mean.data(), mean.size()) / 2;
+    // Return the weights of a class with neither events nor a vector of its own, as one row.
+    static ClassWeights weights_of_none(const Precision& precision) {
+        ClassWeights weights(1, precision.mean().size());
+        set_weights(precision, precision.mean(), 0, weights);
+        return weights;
+    }
+
+    static void set_weights(const Precision& precision, const std::vector<float>& mean,
+                            std::size_t row, ClassWeights& weights) {
+        static thread_local std::vector<float> numbers;
+        numbers.resize(mean.size());
+        precision.multiply(mean.data(), mean.size(), numbers.data());
+        weights.set(row, numbers, product(numbers.data(), mean.data(), mean.size()) / 2);
     }
 
     // The same in place, with the lock held.
     void weigh(std::uint32_t id) {
         if (dimension_ == 0) return;
-        const bool is_scored = weigh(id, precision_, &weights_[id * dimension_], offsets_[id]);
-        scored_classes_ += is_scored - scored_[id];
-        scored_[id] = is_scored;
+        weigh(id, precision_, weights_);
         events_ = sums_.events();
         classes_ = sums_.classes();
         bytes_of_sums_ = sums_.resident_bytes();
@@ -492,13 +481,13 @@ private:
         if (!sums_.has(id) && !is_described(id)) names_.remove(id);
         if (sums_.classes() == 0) {
             precision_ = {};
-            weights_of_none_.clear();
+            weights_of_none_ = {};
             refreshed_ = 0;
             for (std::uint32_t each = 0; each < names_.end(); ++each)
                 if (names_.alive(each) && !of_class_[each].empty()) weigh(each);
             if (vectors_of_classes_ == 0 && dimension_ > 0) {
                 sums_.clear();
-                weights_.clear();
+                weights_ = {};
                 events_ = 0;
                 dimension_ = 0;
             }
@@ -545,14 +534,11 @@ private:
     VectorSums sums_;  // read and changed by the one thread that changes the evidence
     Precision precision_;
     std::int64_t refreshed_ = 0;     // the units of events when the precision was computed
-    std::vector<float> weights_;     // by id, as many as the dimension each
-    std::vector<float> offsets_;     // by id
-    std::vector<float> weights_of_none_;  // of a class with neither events nor a vector of its own
-    float offset_of_none_ = 0;
+    ClassWeights weights_;           // by id
+    ClassWeights weights_of_none_;   // one row: a class with neither events nor a vector of its own
     std::vector<std::uint64_t> since_;  // by id: the event that first described it
-    std::vector<std::uint8_t> scored_;  // by id: 1 with weights
     std::vector<std::int64_t> counts_;  // by id: the units of its events, as rankings read them
-    std::uint32_t scored_classes_ = 0, classes_ = 0;  // with weights; with events
+    std::uint32_t classes_ = 0;  // with events
     std::int64_t events_ = 0;  // of all classes, in units, as rankings read them
     std::size_t bytes_of_sums_ = 0;
     std::atomic<std::uint64_t> described_{0};

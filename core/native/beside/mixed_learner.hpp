@@ -242,6 +242,14 @@ private:
         double raw_words, raw_names, raw_vectors;
     };
 
+    // A class with its score by one part.
+    struct Scored {
+        Scored() = default;
+        Scored(float by_part, std::uint32_t of) : score(by_part), id(of) {}
+        float score;
+        std::uint32_t id;  // of the evidence
+    };
+
     // Memory of a thread.
     struct Mixed {
         std::string features;  // of the instance, without its vector
@@ -250,9 +258,11 @@ private:
         std::vector<float> by_vector, by_name;    // by id of the evidence
         float by_vector_of_none = 0;              // the score of a class without weights
         std::vector<std::uint32_t> named;         // the ids with a score by name
-        std::vector<std::uint32_t> best_by_name, best_by_vector;  // the k best ids, best first
+        std::vector<Scored> scored, best_by_name, best_by_vector;  // the k best of a part, in order
         std::vector<std::uint32_t> candidate_of;  // by id
         std::vector<Candidate> candidates;
+        std::vector<const Candidate*> ranked;  // the first of them by their scores
+        std::vector<Candidate> changed;        // the first of them by other weights
         PartScale words_scale, names_scale, vectors_scale;
         double vectors_usual = 0;  // weight before any outcome
         double names_factor = 1, vectors_factor = 1;
@@ -272,10 +282,10 @@ private:
     }
 
     // Score the classes: the best of each part, or those of `among` that a part knows. Sets the
-    // candidates, of which the first `sorted` are in the order of their scores.
+    // candidates, and ranks the first so many of them.
     void mix(std::string_view instance, std::uint32_t k,
              const std::vector<std::string_view>* among, const Evidence::View& view, Mixed& mixed,
-             std::size_t sorted) const {
+             std::size_t most_ranked) const {
         const VectorView vector = vector_of(instance);
         set_features(instance, mixed);
         k = std::max(k, BEST);
@@ -296,15 +306,19 @@ private:
                                   : Mixture::usual_weight(Part::vectors, view.events_of_class());
         gather(among, view, mixed);
         for (Candidate& each : mixed.candidates) weigh(each, view, mixed);
-        const auto first = mixed.candidates.begin();
-        const std::size_t wanted = std::min<std::size_t>(sorted, mixed.candidates.size());
-        std::partial_sort(first, first + static_cast<std::ptrdiff_t>(wanted),
-                          mixed.candidates.end(), precedes);
+        mixed.ranked.clear();
+        if (most_ranked <= SHORT_LIST) {
+            for (const Candidate& each : mixed.candidates)
+                insert_first(mixed.ranked, most_ranked, &each, precedes);
+            return;
+        }
+        for (const Candidate& each : mixed.candidates) mixed.ranked.push_back(&each);
+        std::sort(mixed.ranked.begin(), mixed.ranked.end(), precedes);
     }
 
-    static bool precedes(const Candidate& one, const Candidate& other) {
-        if (one.score != other.score) return one.score > other.score;
-        return one.finer != other.finer ? one.finer > other.finer : one.name < other.name;
+    static bool precedes(const Candidate* one, const Candidate* other) {
+        if (one->score != other->score) return one->score > other->score;
+        return one->finer != other->finer ? one->finer > other->finer : one->name < other->name;
     }
 
     void rank_words(std::uint32_t k, const std::vector<std::string_view>* among,
@@ -333,48 +347,45 @@ private:
             if (mixed.by_name[id] == 0) mixed.named.push_back(id);
             mixed.by_name[id] += static_cast<float>(score);
         });
-        mixed.best_by_name = mixed.named;
-        keep_best(mixed.best_by_name, mixed.by_name, k, view);
-        set_scale(mixed.best_by_name, mixed.by_name, Part::names, mixed.best, mixed.names_scale);
+        mixed.scored.clear();
+        for (const std::uint32_t id : mixed.named) mixed.scored.emplace_back(mixed.by_name[id], id);
+        keep_best(mixed.scored, k, view, mixed.best_by_name);
+        set_scale(mixed.best_by_name, Part::names, mixed.best, mixed.names_scale);
     }
 
     void score_vectors(std::uint32_t k, VectorView vector, const Evidence::View& view,
                        Mixed& mixed) const {
         mixed.by_vector_of_none = view.score(vector, mixed.by_vector);
+        mixed.scored.clear();
         for (std::uint32_t id = 0; id < mixed.by_vector.size(); ++id)
-            if (view.has_weights(id)) mixed.best_by_vector.push_back(id);
-        keep_best(mixed.best_by_vector, mixed.by_vector, k, view);
-        set_scale(mixed.best_by_vector, mixed.by_vector, Part::vectors, mixed.best,
-                  mixed.vectors_scale);
+            if (view.has_weights(id)) mixed.scored.emplace_back(mixed.by_vector[id], id);
+        keep_best(mixed.scored, k, view, mixed.best_by_vector);
+        set_scale(mixed.best_by_vector, Part::vectors, mixed.best, mixed.vectors_scale);
     }
 
-    // Set the scale of a part by the scores of its best ids; `best` is memory for them.
-    void set_scale(const std::vector<std::uint32_t>& ids, const std::vector<float>& scores,
-                   Part part, std::vector<double>& best, PartScale& scale) const {
+    // Set the scale of a part by its best classes; `best` is memory for their scores.
+    void set_scale(const std::vector<Scored>& classes, Part part, std::vector<double>& best,
+                   PartScale& scale) const {
         best.clear();
-        for (const std::uint32_t id : ids)
-            if (best.size() < BEST) best.push_back(static_cast<double>(scores[id]));
+        for (const Scored& each : classes)
+            if (best.size() < BEST) best.push_back(static_cast<double>(each.score));
         scale.set(best, mixture_.spread(part));
     }
 
-    // Keep those of the ids that have the k best scores, best first. A comparison with the last of a
-    // short list rejects most ids; a long list is cheaper to sort at the end.
-    static void keep_best(std::vector<std::uint32_t>& ids, const std::vector<float>& scores,
-                          std::uint32_t k, const Evidence::View& view) {
-        constexpr std::uint32_t SHORT = 32;
-        const auto precedes = [&](std::uint32_t one, std::uint32_t other) {
-            if (scores[one] != scores[other]) return scores[one] > scores[other];
-            return view.name(one) < view.name(other);
+    // Set `best` to those of the classes that have the k best scores, best first.
+    static void keep_best(std::vector<Scored>& scored, std::uint32_t k, const Evidence::View& view,
+                          std::vector<Scored>& best) {
+        const auto precedes = [&](const Scored& one, const Scored& other) {
+            if (one.score != other.score) return one.score > other.score;
+            return view.name(one.id) < view.name(other.id);
         };
-        if (k > SHORT) return keep_first(ids, k, precedes);
-        std::size_t kept = 0;
-        for (const std::uint32_t id : ids) {
-            if (kept == k && !precedes(id, ids[k - 1])) continue;
-            std::size_t at = kept < k ? kept++ : k - 1;
-            for (; at > 0 && precedes(id, ids[at - 1]); --at) ids[at] = ids[at - 1];
-            ids[at] = id;
+        best.clear();
+        if (k <= SHORT_LIST) {
+            for (const Scored& each : scored) insert_first(best, k, each, precedes);
+            return;
         }
-        ids.resize(kept);
+        keep_first(scored, k, precedes);
+        best.swap(scored);
     }
 
     // Collect the candidates with the scores of all parts.
@@ -402,8 +413,9 @@ private:
             return;
         }
         for (const auto* best : {&mixed.best_by_name, &mixed.best_by_vector})
-            for (const std::uint32_t id : *best)
-                if (mixed.candidate_of[id] == NOT_THERE) add(id, view.name(id), view, mixed);
+            for (const Scored& each : *best)
+                if (mixed.candidate_of[each.id] == NOT_THERE)
+                    add(each.id, view.name(each.id), view, mixed);
     }
 
     // Add a class by its id, with the scores that the evidence gives it.
@@ -457,11 +469,11 @@ private:
     static void give(const Mixed& mixed, std::uint32_t k, double threshold,
                      std::vector<Ranked>& best, std::string& names) {
         best.clear();
-        for (const Candidate& each : mixed.candidates) {
-            if (best.size() == k || !(each.score > threshold)) break;
-            best.push_back({each.score, each.id});
-            put(names, static_cast<std::uint32_t>(each.name.size()));
-            names.append(each.name);
+        for (const Candidate* each : mixed.ranked) {
+            if (best.size() == k || !(each->score > threshold)) break;
+            best.push_back({each->score, each->id});
+            put(names, static_cast<std::uint32_t>(each->name.size()));
+            names.append(each->name);
         }
     }
 
@@ -472,16 +484,16 @@ private:
         before.are_true.clear();
         before.first.clear();
         std::uint32_t rank = 0;
-        for (const Candidate& each : mixed.candidates) {
-            const bool is_true = contains(true_classes, each.name);
+        for (const Candidate* each : mixed.ranked) {
+            const bool is_true = contains(true_classes, each->name);
             ++rank;
             if (is_true && outcome.rank == 0) outcome.rank = rank;
             if (before.best.size() < std::max(before.depth, 2u)) {
-                before.best.push_back({each.score, each.id});
+                before.best.push_back({each->score, each->id});
                 before.are_true.push_back(is_true);
             } else if (outcome.rank != 0) break;
         }
-        if (!mixed.candidates.empty()) before.first.assign(mixed.candidates[0].name);
+        if (!mixed.ranked.empty()) before.first.assign(mixed.ranked[0]->name);
         outcome.top_two = top_two_of(before.best.data(), before.best.size());
     }
 
@@ -491,7 +503,7 @@ private:
 
     // Take in the spreads of an event, and compare the weights of each part by it, the other one at its
     // present weight.
-    void judge(const Mixed& mixed, const std::vector<std::string_view>& true_classes,
+    void judge(Mixed& mixed, const std::vector<std::string_view>& true_classes,
                const Evidence::View& view) {
         constexpr std::size_t MOST_COMPARED = 5;
         if (true_classes.empty()) return;
@@ -521,23 +533,22 @@ private:
 
     // Return the share of the first ranks that true classes would have, with so much more of the usual
     // weight of a part.
-    static double share_right(const Mixed& mixed, const std::vector<std::string_view>& true_classes,
+    static double share_right(Mixed& mixed, const std::vector<std::string_view>& true_classes,
                               std::size_t compared, Part part, double more) {
-        std::array<Candidate, 5> best;
-        std::size_t count = 0;
+        mixed.changed.clear();
         for (const Candidate& candidate : mixed.candidates) {
             Candidate each = candidate;
             const double added = part == Part::names ? more * each.names_weight * each.names
                                                      : more * mixed.vectors_usual * each.vectors;
             each.score += added;
             each.finer += added;
-            if (count == compared && !precedes(each, best[count - 1])) continue;
-            std::size_t at = count < compared ? count++ : count - 1;
-            for (; at > 0 && precedes(each, best[at - 1]); --at) best[at] = best[at - 1];
-            best[at] = each;
+            insert_first(mixed.changed, compared, each,
+                         [](const Candidate& one, const Candidate& other) {
+                             return precedes(&one, &other);
+                         });
         }
         double right = 0;
-        for (std::size_t at = 0; at < count; ++at) right += contains(true_classes, best[at].name);
+        for (const Candidate& each : mixed.changed) right += contains(true_classes, each.name);
         return right / static_cast<double>(compared);
     }
 

@@ -45,4 +45,14 @@ MANYCLASS_ANY_WIDTH inline float product(const float* __restrict one,
     return sums[0];
 }
 
+// Return the product of two vectors, which must be an int32 as must be that of any of their parts.
+MANYCLASS_ANY_WIDTH inline std::int32_t product(const std::int16_t* __restrict one,
+                                                const std::int16_t* __restrict other,
+                                                std::size_t count) {
+    std::int32_t sum = 0;
+    for (std::size_t at = 0; at < count; ++at)
+        sum += static_cast<std::int32_t>(one[at]) * static_cast<std::int32_t>(other[at]);
+    return sum;
+}
+
 }  // namespace manyclass

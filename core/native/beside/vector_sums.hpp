@@ -146,7 +146,7 @@ public:
 
     // The bytes that a class takes, by their numbers alone.
     static std::uint64_t bytes_of_class(std::size_t dimension) {
-        return dimension * (sizeof(std::int64_t) + sizeof(float)) + sizeof(ClassSum);
+        return dimension * (sizeof(std::int64_t) + sizeof(std::int16_t)) + sizeof(ClassSum);
     }
 
     // --- state ---------------------------------------------------------------------------------

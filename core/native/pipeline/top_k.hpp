@@ -22,6 +22,19 @@ void keep_first(std::vector<T>& list, std::uint32_t k, P&& precedes) {
     list.resize(static_cast<std::size_t>(kept));
 }
 
+constexpr std::uint32_t SHORT_LIST = 32;  // a longer one is cheaper to sort at the end
+
+// Insert an item into a sorted list of at most k, which then loses its last one if it is full: a
+// comparison with that one rejects most items.
+template <class T, class P>
+void insert_first(std::vector<T>& list, std::size_t k, const T& item, P&& precedes) {
+    if (list.size() < k) list.push_back(item);
+    else if (k == 0 || !precedes(item, list.back())) return;
+    std::size_t at = list.size() - 1;
+    for (; at > 0 && precedes(item, list[at - 1]); --at) list[at] = list[at - 1];
+    list[at] = item;
+}
+
 // Keep the first k of a long list, by distribution into buckets of equal spans of scores: linear
 // time, unless most scores lie close together. Only the buckets with the first k are sorted.
 template <class P>
@@ -70,18 +83,16 @@ void keep_first_of_many(std::vector<Ranked>& list, std::uint32_t k, P&& precedes
 }
 
 // Select the k best classes with a score above `threshold` that are not retired, best first. With
-// SIGNED scores, negative ones count too. A short list is kept sorted: few classes enter it, and a
-// comparison with its last class rejects the others. A long list is cheaper to sort at the end.
+// SIGNED scores, negative ones count too.
 template <bool SIGNED>
 void select_top_k(const ScoreTable& scores, const Tables& tables, std::uint32_t k, double threshold,
                   std::vector<Ranked>& best) {
-    constexpr std::uint32_t SHORT = 32;
     constexpr double INFINITE = std::numeric_limits<double>::infinity();
     const auto precedes = [&tables](const Ranked& one, const Ranked& other) {
         return tables.precedes(one, other);
     };
     const double above = std::nextafter(SIGNED ? threshold : std::max(threshold, 0.0), INFINITE);
-    if (k > SHORT) {
+    if (k > SHORT_LIST) {
         best.resize(scores.size());
         Ranked* at = best.data();
         scores.each_at_least(above, [&](std::uint32_t cls, double score) {
@@ -97,14 +108,9 @@ void select_top_k(const ScoreTable& scores, const Tables& tables, std::uint32_t 
     // the k-th score so far, or a lower one that k classes reach; an equal one may stand before it
     double last = std::max(above, scores.reached_by(std::size_t{k} + tables.retired.size()));
     scores.each_at_least(last, [&](std::uint32_t cls, double score) {
-        const Ranked ranked{score, cls};
         if (tables.retired.has(cls)) return last;
-        if (best.size() < k) best.push_back(ranked);
-        else if (k == 0 || !precedes(ranked, best.back())) return last;
-        std::size_t at = best.size() - 1;
-        for (; at > 0 && precedes(ranked, best[at - 1]); --at) best[at] = best[at - 1];
-        best[at] = ranked;
-        if (best.size() == k) last = best.back().score;
+        insert_first(best, k, {score, cls}, precedes);
+        if (best.size() == k && k > 0) last = best.back().score;
         return last;
     });
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,13 @@ namespace manyclass {
 
 constexpr std::size_t LEAST_DIMENSION = 2, MOST_DIMENSION = 4096;
 constexpr double VECTOR_LENGTH = 4096;  // of every vector, but for rounding
+constexpr double LONGEST_VECTOR = VECTOR_LENGTH + 33;  // sqrt(MOST_DIMENSION) / 2, and one for doubles
+
+// True of the length of a vector that was scaled and rounded, in units.
+inline bool is_length(double length, std::size_t dimension) {
+    const double most = std::sqrt(static_cast<double>(dimension)) / 2;  // each number is off by 1/2
+    return std::fabs(length - VECTOR_LENGTH) < most + 1e-6;
+}
 
 // The numbers of a vector in the bytes of an instance, which are not aligned.
 class VectorView {
@@ -37,13 +45,13 @@ public:
     // True if these are numbers that `append_vector` can have written.
     bool is_valid() const {
         if (size_ < LEAST_DIMENSION || size_ > MOST_DIMENSION) return false;
-        bool is_zero = true;
+        std::int64_t squares = 0;
         for (std::size_t at = 0; at < size_; ++at) {
-            const int number = (*this)[at];
-            if (std::abs(number) > static_cast<int>(VECTOR_LENGTH)) return false;
-            is_zero = is_zero && number == 0;
+            const std::int64_t number = (*this)[at];
+            if (std::abs(number) > static_cast<std::int64_t>(VECTOR_LENGTH)) return false;
+            squares += number * number;
         }
-        return !is_zero;
+        return is_length(std::sqrt(static_cast<double>(squares)), size_);
     }
 
 private:
@@ -87,8 +95,28 @@ inline bool is_rounded(const double* numbers, std::size_t dimension) {
         if (!(std::fabs(units) <= VECTOR_LENGTH) || rounded(units) != units) return false;
         squares += units * units;
     }
-    const double most = std::sqrt(static_cast<double>(dimension)) / 2;
-    return std::fabs(std::sqrt(squares) - VECTOR_LENGTH) < most + 1e-6;
+    return is_length(std::sqrt(squares), dimension);
+}
+
+constexpr std::size_t PARTS_OF_SUM = 8;  // which do not wait for each other
+
+// Return the largest magnitude; a number that is none is passed over.
+inline double largest_of(const double* numbers, std::size_t dimension) {
+    double largest[PARTS_OF_SUM] = {};
+    for (std::size_t at = 0; at < dimension; ++at) {
+        double& of_part = largest[at % PARTS_OF_SUM];
+        const double magnitude = std::fabs(numbers[at]);
+        of_part = of_part < magnitude ? magnitude : of_part;
+    }
+    return *std::max_element(largest, largest + PARTS_OF_SUM);
+}
+
+// Return the sum of the squares of scaled numbers; NaN if one is none.
+inline double squares_of(const double* numbers, std::size_t dimension, double scale) {
+    double sums[PARTS_OF_SUM] = {};
+    for (std::size_t at = 0; at < dimension; ++at)
+        sums[at % PARTS_OF_SUM] += numbers[at] * scale * (numbers[at] * scale);
+    return std::accumulate(sums, sums + PARTS_OF_SUM, 0.0);
 }
 
 // Append a vector to an instance without one. False, and then nothing is appended, unless its
@@ -96,22 +124,19 @@ inline bool is_rounded(const double* numbers, std::size_t dimension) {
 // is appended unchanged: an exported one is the same again.
 inline bool append_vector(std::string& instance, const double* numbers, std::size_t dimension) {
     if (dimension < LEAST_DIMENSION || dimension > MOST_DIMENSION) return false;
-    double largest = 0;
-    for (std::size_t at = 0; at < dimension; ++at) {
-        if (!std::isfinite(numbers[at])) return false;
-        largest = std::max(largest, std::fabs(numbers[at]));
-    }
-    if (largest == 0) return false;
-    double squares = 0;  // of the numbers by the largest one: no square is infinite
-    for (std::size_t at = 0; at < dimension; ++at)
-        squares += numbers[at] / largest * (numbers[at] / largest);
-    const bool is_kept = is_rounded(numbers, dimension);
-    const double scale = VECTOR_LENGTH / (is_kept ? 1 / largest : std::sqrt(squares));
+    const double largest = largest_of(numbers, dimension);
+    if (!(largest > 0 && std::isfinite(largest))) return false;
+    // a power of two scales without rounding, and no square is infinite or 0
+    const double power = std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1000, 1000));
+    const double squares = squares_of(numbers, dimension, power);
+    if (std::isnan(squares)) return false;
+    const double scale =
+        VECTOR_LENGTH / (is_rounded(numbers, dimension) ? power : std::sqrt(squares));
     const std::size_t begin = instance.size();
     instance.resize(begin + vector_bytes(dimension));
     char* to = &instance[begin];
     for (std::size_t at = 0; at < dimension; ++at) {
-        const auto number = static_cast<std::int16_t>(rounded(numbers[at] / largest * scale));
+        const auto number = static_cast<std::int16_t>(rounded(numbers[at] * power * scale));
         std::memcpy(to, &number, sizeof number);
         to += sizeof number;
     }
