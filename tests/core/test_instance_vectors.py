@@ -61,7 +61,8 @@ def test_damaged_bytes_are_refused() -> None:
     for end in range(len(data)):
         with pytest.raises(EventError):
             Instance.from_bytes(data[:end])
-    for damaged in (data + b"\0", data[:-2] + b"\3\0", data[:-6] + b"\0\x7f" + data[-4:]):
+    shorter = data[:-6] + b"\0\7\0\7" + data[-2:]
+    for damaged in (data + b"\0", data[:-2] + b"\3\0", data[:-6] + b"\0\x7f" + data[-4:], shorter):
         with pytest.raises(EventError):
             Instance.from_bytes(damaged)
 
