@@ -29,6 +29,7 @@ cdef extern from "core/native/event_batch.hpp" namespace "manyclass" nogil:
         string_view instance(size_t at)
         EventOrigin origin(size_t at)
         cpp_bool is_read_by(uint8_t parts)
+        cpp_bool has_vectors_of(size_t dimension)
         void read_classes(size_t at, vector[string_view]& names) except +
         size_t learned()
         void note(uint32_t rank, cpp_bool is_updated)

@@ -10,8 +10,8 @@ from manyclass.core.text import Reading, TextAnalysis
 class EventBatch:
     """Plain "learn" events in the order of the log, and their outcomes.
 
-    A plain event has features above 0, true classes, and optionally a source, a reviewer, a batch
-    and a text. It has no event id, weight, rejected classes, placements or time.
+    A plain event has features above 0, a vector or both, true classes, and optionally a source, a
+    reviewer, a batch and a text. It has no event id, weight, rejected classes, placements or time.
     Threads: one at a time; `learn` releases the GIL.
     """
 
@@ -28,8 +28,8 @@ class EventBatch:
     ) -> None:
         """Add an event.
 
-        Raise InstanceError for a bad name; ValueError without features, for a value below 0, and
-        without classes."""
+        Raise InstanceError for a bad name; ValueError without features and vector, for a value
+        below 0, and without classes."""
 
     def __len__(self) -> int: ...
     @property
@@ -56,6 +56,9 @@ class EventBatch:
 
     def is_read_by(self, analysis: TextAnalysis) -> bool:
         """Return whether this analysis made the instances of all texts."""
+
+    def has_vectors_of(self, dimension: int) -> bool:
+        """Return whether all vectors of the batch have this dimension; true without any."""
 
     def begin(self, first_seq: int) -> None:
         """Set the seq of the first event; the others follow it."""

@@ -34,8 +34,8 @@ cdef class EventBatch:
             str reviewer=None, str batch=None):
         cdef vector[string_view] names
         cdef EventOrigin origin
-        if len(instance) == 0 or is_signed(bytes_of(instance)):
-            raise ValueError("a plain event has features, all above 0")
+        if is_signed(bytes_of(instance)) or not (len(instance) or instance.has_vector):
+            raise ValueError("a plain event has features above 0, or a vector")
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes",)))
         if names.empty():
@@ -85,6 +85,9 @@ cdef class EventBatch:
 
     def is_read_by(self, TextAnalysis analysis not None):
         return self._native.is_read_by(analysis.parts.code())
+
+    def has_vectors_of(self, size_t dimension):
+        return self._native.has_vectors_of(dimension)
 
     @property
     def learned(self):

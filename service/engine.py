@@ -259,11 +259,13 @@ class Engine:
             self._queue_full += 1
             raise
 
-    def has_room(self, batch: EventBatch) -> bool:
-        """Return whether the queue has room for these events, or the engine cannot learn at all."""
-        return self._pipeline is None or self._pipeline.group_commit.has_room(
-            len(batch), batch.size
-        )
+    def can_admit(self, batch: EventBatch) -> bool:
+        """Return whether the queue has room for these events and no vector can be refused, or the
+        engine cannot learn at all."""
+        if self._pipeline is None or not self._live.is_loaded:
+            return True
+        has_room = self._pipeline.group_commit.has_room(len(batch), batch.size)
+        return has_room and batch.has_vectors_of(self._live.model.evidence.dimension)
 
     async def reached(self, seq: int, seconds: float) -> bool:
         """Return whether event `seq` is applied, after waiting up to `seconds`. Raises NotReady."""

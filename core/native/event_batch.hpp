@@ -69,6 +69,14 @@ public:
         return true;
     }
 
+    // Every vector has this dimension.
+    bool has_vectors_of(std::size_t dimension) const {
+        for (std::size_t at = 0; at < events_.size(); ++at)
+            if (has_vector(instance(at)) && vector_of(instance(at)).size() != dimension)
+                return false;
+        return true;
+    }
+
     // Set `names` to the true classes of an event.
     void read_classes(std::size_t at, std::vector<std::string_view>& names) const {
         names.clear();

@@ -52,8 +52,8 @@ class Requests(Protocol):
 
 
 class Admission:
-    """The part that submits plain events: a batch in one submission if the queue has room for it,
-    otherwise event by event. Belongs to the event loop.
+    """The part that submits plain events: a batch in one submission if the queue has room for it
+    and all vectors have the dimension of those before, otherwise event by event. Belongs to the event loop.
 
     Outcomes come in a later turn of the loop.
     """
@@ -67,9 +67,9 @@ class Admission:
         if isinstance(part, Event):
             self._admit_event(part, requests, first)
             return first + 1
-        if self._engine.has_room(part):
+        if self._engine.can_admit(part):
             self._admit_batch(part, requests, first)
-        else:  # the queue may have room for a few
+        else:  # the queue may have room for a few, and refuse a vector for its dimension
             for number, event in enumerate(part.events(), first):
                 self._admit_event(event, requests, number)
         return first + len(part)

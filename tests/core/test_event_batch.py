@@ -228,3 +228,24 @@ def test_other_events_are_refused(features, classes, error):
     with pytest.raises(error):
         batch.add(Instance(features), classes)
     assert (len(batch), batch.size) == (0, 0)
+
+
+def test_vectors_are_learned_as_of_events_one_by_one():
+    chance = random.Random(1)
+    events = []
+    for each in drawn(60):
+        vector = [chance.gauss(0, 1) for _ in range(chance.choice([4, 4, 4, 3]))]
+        features = chance.choice([each.instance, Instance({})])
+        events.append(Event.learn(features.with_vector(vector), each.classes))
+    one_by_one, together = Model(Options()), Model(Options())
+    outcomes = [one_by_one.apply(seq, event) for seq, event in enumerate(events, 1)]
+    batch = batch_of(events)
+    apply_all(together, batch)
+    assert together.digest() == one_by_one.digest()
+    assert [rank or None for rank in batch.ranks()] == [each.rank for each in outcomes]
+    known = together.evidence.dimension
+    assert batch.has_vectors_of(known) is False
+    assert batch_of(each for each in events if each.instance.dimension == known).has_vectors_of(
+        known
+    )
+    assert batch_of(drawn(3)).has_vectors_of(known)

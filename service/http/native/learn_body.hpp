@@ -27,9 +27,9 @@ struct PlainEvent {
 
     EventOrigin origin() const { return {source, reviewer, batch, text}; }
 
-    // It can be refused, as a vector can be for its dimension, or keep another event out: no event
-    // of a batch can.
-    bool is_alone() const { return !id.empty() || weight != 1 || has_vector(instance); }
+    // It can be refused, or keep another event out: no event of a batch can. An event of a batch whose
+    // vector may have another dimension than those before is submitted alone later.
+    bool is_alone() const { return !id.empty() || weight != 1; }
 };
 
 class LearnBody {

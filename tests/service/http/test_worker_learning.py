@@ -246,6 +246,33 @@ def test_the_names_of_queued_events_count_in_the_queue(store):
     assert max(store.appends) * size <= group_commit.COMMIT_BYTES
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_events_with_vectors_are_stored_together_and_one_is_refused_alone(store, workers):
+    good, bad = (event(0)[:-1] + b',"vector":%s}' % each for each in (b"[1,2]", b"[1,2,3]"))
+    with serving(workers=workers, native=True, opened=store) as served:
+        with served.connect() as first:
+            assert learn(first, good)[0] == 200
+        for bodies, appends in (([good] * 4, 1), ([good, bad, good], None)):
+            before = len(store.appends)
+            connections = [served.connect() for _ in bodies]
+            stopped = threading.Event()
+            served.loop.call_soon_threadsafe(stopped.wait)  # so that all come together
+            for connection, body in zip(connections, bodies, strict=True):
+                connection.sendall(post("/learn", body))
+            stopped.wait(0.1)
+            stopped.set()
+            answered = [answer_on(connection) for connection in connections]
+            assert [status for status, _, _ in answered] == [
+                422 if body is bad else 200 for body in bodies
+            ]
+            if appends is not None:
+                assert len(store.appends) - before == appends
+            for connection in connections:
+                connection.close()
+        assert b'"#/vector"' in answered[1][2]
+        assert served.app.engine.model.evidence.sizes()["events"] == 7
+
+
 def test_a_conflict_refuses_no_event_beside_it(served, store):
     bodies = [event(1), *(event(n)[:-1] + b',"event_id":"e"}' for n in (2, 3)), event(4)]
     with served.connect() as first:
