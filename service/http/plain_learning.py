@@ -53,7 +53,8 @@ class Requests(Protocol):
 
 class Admission:
     """The part that submits plain events: a batch in one submission if the queue has room for it
-    and all vectors have the dimension of those before, otherwise event by event. Belongs to the event loop.
+    and all vectors have the dimension of those before, otherwise event by event. Belongs to the
+    event loop.
 
     Outcomes come in a later turn of the loop.
     """
