@@ -61,6 +61,14 @@ class EventConflict(RequestConflict):
         self.seq = seq
 
 
+class DimensionConflict(RequestConflict):
+    """The vector of an event has another number of numbers than those before it."""
+
+    def __init__(self, position: int, given: int, others: str) -> None:
+        message = f"the vector has {given} numbers; {others}"
+        super().__init__(message, position, ("vector",))
+
+
 class PlacementConflict(RequestConflict):
     """A class has another parent in the taxonomy than the event names."""
 

@@ -17,9 +17,9 @@ from manyclass.core.descriptions import SECTIONS as DESCRIPTION_SECTIONS
 from manyclass.core.descriptions import Description, Descriptions
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
+    DimensionConflict,
     EventConflict,
     EventError,
-    InstanceError,
     PlacementFault,
     RenameConflict,
     RequestConflict,
@@ -140,8 +140,8 @@ class Model(ModelLearners):
         return self.recent.find(event_id)
 
     def check(self, event: Event) -> None:
-        """Raise UnknownName, OptionError, InstanceError, PlacementConflict or PlacementFault if the
-        event cannot be applied now.
+        """Raise UnknownName, OptionError, InstanceError, DimensionConflict, PlacementConflict or
+        PlacementFault if the event cannot be applied now.
         """
         self.check_all([event])
 
@@ -159,27 +159,18 @@ class Model(ModelLearners):
         check_placements(self.taxonomy, named, retries)
 
     def _check_dimensions(self, events: Sequence[Event]) -> None:
-        """Raise InstanceError if the first vectors of all come with one request, and differ."""
-        first = self.evidence.dimension
-        if first or len(events) == 1:  # `_check` compares each with those before
-            return
-        for event in events:
-            if event.kind == "learn":
-                dimension = event.instance.dimension
-            elif event.kind == "describe":
-                dimension = Description().changed(event.described).instance.dimension
-            else:
-                continue
-            first = first or dimension
-            if dimension not in (0, first):
-                raise InstanceError(
-                    f"the vector has {dimension} numbers; another one of the request has {first}",
-                    ("vector",),
-                )
+        """Raise DimensionConflict if a vector differs from those before, also of this request."""
+        known = self.evidence.dimension
+        others = f"all before have {known}"
+        for position, event in enumerate(events):
+            dimension = _dimension_of(event)
+            if not known and dimension:
+                known, others = dimension, f"another one of the request has {dimension}"
+            if dimension not in (0, known):
+                raise DimensionConflict(position, dimension, others)
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":
-            self.evidence.check(event.instance)
             if event.rejected or event.weight != 1:
                 check_ability(event, (each.learner.options for each in self.enrolled))
         elif event.kind == "forget_class":
@@ -190,8 +181,6 @@ class Model(ModelLearners):
                 raise UnknownName("feature", event.name)
         elif event.kind == "rename":
             self._check_rename(event)
-        elif event.kind == "describe":
-            self.evidence.check(Description().changed(event.described).instance)
         elif event.kind == "promote":
             if self.model_set.find(event.name) is None:
                 raise UnknownName("learner", event.name)
@@ -637,6 +626,15 @@ class Model(ModelLearners):
     def digest(self) -> str:
         """Return the digest of the current state."""
         return self.freeze().digest()
+
+
+def _dimension_of(event: Event) -> int:
+    """Return the dimension of the vector that an event teaches or describes a class by, or 0."""
+    if event.kind == "learn":
+        return event.instance.dimension
+    if event.kind == "describe":
+        return Description().changed(event.described).instance.dimension
+    return 0
 
 
 def _no_time() -> float:

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import (
+    DimensionConflict,
     EventConflict,
     InstanceError,
     LearnerHalfChanged,
@@ -193,7 +194,7 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(409, detail, [Fault(detail, "#/event_id")])
         case PlacementConflict():
             return Problem(409, with_hint(error), [Fault(str(error), pointer(error.where))])
-        case PlacementFault():
+        case DimensionConflict() | PlacementFault():
             return invalid(str(error), *error.where)
         case RebuildRefused() | AdviceRefused():
             return Problem(409, str(error))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from numpy.typing import NDArray
 
-from manyclass.core.errors import InstanceError, SnapshotError
+from manyclass.core.errors import DimensionConflict, InstanceError, SnapshotError
 from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.evidence import SECTIONS, SUMS, Evidence
@@ -182,7 +182,7 @@ def test_vectors_of_another_dimension_are_refused_and_if_they_come_by_the_log_ig
     model = learned(drawn(5))
     other = Instance(["a"], [1.0, 2.0])
     for event in (Event.learn(other, ["x"]), Event.describe("x", {"vector": other})):
-        with pytest.raises(InstanceError, match="has 2 numbers; all before have 12"):
+        with pytest.raises(DimensionConflict, match="has 2 numbers; all before have 12"):
             model.check(event)
     with pytest.raises(InstanceError, match="has 2 numbers"):
         model.check_vector(other)
@@ -492,11 +492,13 @@ def test_the_age_of_a_description_is_the_same_after_a_snapshot() -> None:
 def test_vectors_of_one_request_have_one_dimension() -> None:
     model = Model(Options.of("svm"))
     events = [Event.learn(Instance(["a"], [1.0] * count), ["x"]) for count in (3, 4)]
-    with pytest.raises(InstanceError, match="has 4 numbers; another one of the request has 3"):
-        model.check_all(events)
+    with pytest.raises(DimensionConflict, match="4 numbers; another one of the request has 3") as e:
+        model.check_all([events[0], Event.learn(Instance(["a"]), ["x"]), events[1]])
+    assert e.value.position == 2
     described = [Event.describe("y", {"vector": [1.0, 2.0]}), events[0]]
-    with pytest.raises(InstanceError, match="has 3 numbers; another one of the request has 2"):
+    with pytest.raises(DimensionConflict, match="3 numbers; another one of the request has 2") as e:
         model.check_all(described)
+    assert e.value.position == 1
 
 
 def test_a_class_of_vectors_alone_can_be_forgotten_and_renamed() -> None:

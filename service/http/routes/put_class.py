@@ -6,14 +6,14 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET
 
-from manyclass.core.errors import InstanceError, RequestConflict
+from manyclass.core.errors import DimensionConflict, InstanceError, RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.event_parts import class_names
 from manyclass.core.instance import Instance
 from manyclass.service.http.auth import Scope
 from manyclass.service.http.call import CallRequest, ChangeCall
 from manyclass.service.http.decoding import NULL, decode, name_of, names_of, parents_of
-from manyclass.service.http.problems import Fault, Problem, invalid, pointer, problem_of
+from manyclass.service.http.problems import Fault, Place, Problem, invalid, pointer, problem_of
 from manyclass.service.http.schemas.put_class import (
     ClassesPut,
     DescribedClass,
@@ -74,9 +74,9 @@ class PutClass(_Put):
             raise invalid(_NOTHING)
         try:
             return await self._submit(parents, bool(form.move), described)
+        except DimensionConflict:
+            raise
         except (InstanceError, RequestConflict) as error:
-            if isinstance(error, InstanceError) and error.where[:1] == ("vector",):
-                raise
             problem = problem_of(error)
             fault = Fault(problem.detail, pointer(("parent",)))
             raise Problem(problem.status, problem.detail, [fault]) from error
@@ -99,17 +99,36 @@ class PutClasses(_Put):
         form = decode(_many, await self.body(request))
         parents = parents_of(form.parents or {})
         described: list[Event] = []
+        positions: list[int] = []  # of the classes that are described
         time_slice = TimeSlice()
         for position, each in enumerate(form.classes or ()):
             try:
-                described += _put(each, parents)
+                events = _put(each, parents)
             except (InstanceError, Problem) as error:
                 raise problem_of(error).within("classes", position) from error
+            described += events
+            positions += [position] * len(events)
             if time_slice.is_over:
                 await time_slice.renew()
         if not parents and not described:
             raise invalid("Give `parents`, `classes`, or both.", "classes")
-        return await self._submit(parents, bool(form.move), described)
+        try:
+            return await self._submit(parents, bool(form.move), described)
+        except DimensionConflict as conflict:
+            position = positions[conflict.position - bool(parents)]
+            raise problem_of(conflict).within("classes", position) from conflict
+        except RequestConflict as conflict:
+            problem = problem_of(conflict)
+            place = _place_of(conflict.where[-1], form)
+            raise Problem.at(problem.status, problem.detail, *place) from conflict
+
+
+def _place_of(name: str, form: PutClassesRequest) -> Place:
+    """Return the place in a request of the parent that it gives a class."""
+    for position, each in enumerate(form.classes or ()):
+        if each.parent is not UNSET and str(each.name) == name:
+            return "classes", position, "parent"
+    return "parents", name
 
 
 def _put(form: DescribedClass, parents: dict[str, str | int | None]) -> list[Event]:

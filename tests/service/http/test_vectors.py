@@ -345,6 +345,18 @@ async def test_a_vector_of_another_dimension_is_refused_with_its_place(call, mon
     assert_problem(answer, 422, "#/instances/1/vector")
 
 
+async def test_of_the_first_vectors_the_one_of_another_dimension_is_named(call):
+    vectors = [[1, 2], None, [1, 2, 3], [3, 4]]
+    events = [{"text": "a", "classes": ["x"], "vector": each} for each in vectors]
+    refused = await call("POST", "/learn", {"events": events})
+    assert_problem(refused, 422, "#/events/2/vector")
+    assert call.app.engine.model.seq == 0
+    fault, summary = await call.stream(*events)
+    assert (fault["line"], fault["status"]) == (3, 422)
+    assert "has 3 numbers; another one of the request has 2" in fault["detail"]
+    assert (summary["accepted"], summary["rejected"]) == (3, 1)
+
+
 async def test_native_code_leaves_no_refused_vector_in_a_batch(monkeypatch):
     check = Model.check_all
 

@@ -282,7 +282,7 @@ async def test_a_class_is_placed_and_described_together_or_not_at_all(call):
     refused = await call("PUT", "/classes/h", {"parent": "games", "title": "Other"})
     assert_problem(refused, 409, "#/parent")
     many = {"classes": [{"class": "g", "title": "G"}, {"class": "h", "parent": "games"}]}
-    assert_problem(await call("POST", "/classes", many), 409, "#/parents/h")
+    assert_problem(await call("POST", "/classes", many), 409, "#/classes/1/parent")
     assert call.digest() == before
     assert (await texts_of(call, "h"))[0] == "Ice hockey"
     many["move"] = True
@@ -340,6 +340,22 @@ async def test_a_description_that_cannot_be(call, body, place):
 async def test_descriptions_that_cannot_be(call, body, place):
     assert_problem(await call("POST", "/classes", body), 422, place)
     assert call.app.engine.model.seq == 0
+
+
+async def test_of_many_classes_the_one_with_a_vector_of_another_dimension_is_named(call):
+    classes = [
+        {"class": "a", "parent": "b"},
+        {"class": "a", "vector": [1, 2]},
+        {"class": "c", "vector": [1, 2, 3]},
+    ]
+    refused = await call("POST", "/classes", {"classes": classes})
+    assert_problem(refused, 422, "#/classes/2/vector")
+    assert "has 3 numbers; another one of the request has 2" in refused.json()["detail"]
+    await call("PUT", "/classes/c", {"vector": [1, 2, 3]})
+    before = call.digest()
+    assert_problem(await call("POST", "/classes", {"classes": classes}), 422, "#/classes/1/vector")
+    assert_problem(await call("PUT", "/classes/a", {"vector": [1, 2]}), 422, "#/vector")
+    assert call.digest() == before
 
 
 async def test_numbers_name_classes_too(call):
