@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from manyclass.core.errors import EventConflict
+from manyclass.core.errors import DimensionConflict, EventConflict
 from manyclass.core.event import Event
 from manyclass.core.outcome import EventKey
 from manyclass.core.text import AnalysedText, TextAnalysis
@@ -182,7 +182,14 @@ class EventBuilder:
         instance = stored.instance
         is_cut = stored.reading is not None and len(instance) == labels.most_features
         read = AnalysedText(instance, 0, is_cut, stored.reading)
-        event = self._learn(form, read, labels, event_id, fingerprint, stored)
+        try:
+            event = self._learn(form, read, labels, event_id, fingerprint, stored)
+        except DimensionConflict as conflict:
+            detail = (
+                f"The instance {instance_id!r} cannot be learned as it was ranked: {conflict}."
+                " Send the label with the text or the features instead of the `id`."
+            )
+            raise invalid(detail, "id") from conflict
         return Built(event, read)
 
     def learned(

@@ -357,6 +357,15 @@ async def test_of_the_first_vectors_the_one_of_another_dimension_is_named(call):
     assert (summary["accepted"], summary["rejected"]) == (3, 1)
 
 
+async def test_a_label_of_an_instance_with_a_vector_that_came_too_early_points_to_the_id(call):
+    await call("POST", "/rank", {"id": "q", "text": "a", "vector": [1, 2]})
+    await call("POST", "/learn", {"text": "a", "classes": ["x"], "vector": [1, 2, 3]})
+    refused = await call("POST", "/learn", {"id": "q", "classes": ["x"]})
+    assert_problem(refused, 422, "#/id")
+    assert "the vector has 2 numbers; all before have 3" in refused.json()["detail"]
+    assert (await call("POST", "/learn", {"text": "a", "classes": ["x"]})).status_code == 200
+
+
 async def test_native_code_leaves_no_refused_vector_in_a_batch(monkeypatch):
     check = Model.check_all
 
