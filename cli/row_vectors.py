@@ -25,7 +25,7 @@ class RowVectors:
             self._dimension, self._first = dimension, line.location
         if dimension != self._dimension:
             raise LineFault(
-                f"its vector has {dimension:,} numbers, and that of {self._first}"
-                f" {self._dimension:,}: all vectors of a service have as many, those of one model"
+                f"its vector has {dimension:,} numbers, but that of {self._first} has"
+                f" {self._dimension:,}: all vectors of a service are of one model"
             )
         return body

@@ -19,6 +19,7 @@ Vector = NDArray[np.float64]
 FORMS: Final = (
     'an array of numbers, a text of base64 of float32, or {"int8": "..."}, of base64 of int8'
 )
+_WAY: Final = "write a number, or leave out the vector"
 _KINDS: Final = ("f2", "f4", "f8", "i1", "i2")  # of the numbers in a file of NumPy
 _SEPARATORS: Final = re.compile(r"[\s;]+")
 _MODERATE: Final = (1e-30, 1e30)  # magnitudes that float32 has with all its digits
@@ -55,7 +56,7 @@ def vector_of_json(value: bytes | msgspec.Raw) -> Vector:
     try:
         found: Any = msgspec.json.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise LineFault(f"the vector: {error}") from error
+        raise LineFault(f"the vector: {error}; a vector is {FORMS}") from error
     match found:
         case list():
             return checked([_real(each, at) for at, each in enumerate(found, 1)])
@@ -91,13 +92,15 @@ def _number(text: str, at: int) -> float:
     try:
         return float(text)
     except ValueError:
-        comma = ": write it with a point" if "," in text else ""
-        raise LineFault(f"number {at} of the vector is {text[:20]!r}{comma}") from None
+        way = "write it with a point" if "," in text else _WAY
+        raise LineFault(f"number {at} of the vector is {text[:20]!r}: {way}") from None
 
 
 def _real(value: object, at: int) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise LineFault(f"number {at} of the vector is {msgspec.json.encode(value).decode()}")
+        raise LineFault(
+            f"number {at} of the vector is {msgspec.json.encode(value).decode()}: {_WAY}"
+        )
     try:
         return float(value)
     except OverflowError:
@@ -125,7 +128,13 @@ class VectorFile:
         except (ValueError, EOFError) as error:
             raise FileFault(file, "it is not an array that `numpy.save` wrote") from error
         if not isinstance(found, np.ndarray):
-            raise FileFault(file, "it has several arrays: save one of them with `numpy.save`")
+            names = ", ".join(found)
+            found.close()
+            raise FileFault(
+                file,
+                f"it is an archive of the arrays {names}: save one of them in a file of its own,"
+                " with `numpy.save`",
+            )
         if found.ndim != 2:
             raise FileFault(
                 file, f"its array has the shape {found.shape}, in place of a vector for each row"

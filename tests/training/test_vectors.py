@@ -62,7 +62,8 @@ def test_json_has_three_forms(value, numbers):
         ("[1, null]", "number 2 of the vector is 'null'"),
         ("[0.1 0.2 ... 0.3]", "the vector is cut"),
         ("0,5 0,25", "number 1 of the vector is '0,5': write it with a point"),
-        ("1 two", "number 2 of the vector is 'two'"),
+        ("1 two", "number 2 of the vector is 'two': write a number, or leave out the vector"),
+        ("{0.5,0.25}", 'a vector is an array of numbers, a text of base64 of float32, or {"int8"'),
         ("goalie", "the vector is 'goalie', but a vector is an array of numbers"),
         ("AAAA", "the vector is 'AAAA'"),  # three bytes
         ('{"int4": "AAAA"}', "a vector is an array of numbers"),
@@ -77,7 +78,7 @@ def test_a_cell_that_is_no_vector_is_a_fault_with_its_reason(cell, reason):
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (b"[1, null]", "number 2 of the vector is null"),
+        (b"[1, null]", "number 2 of the vector is null: write a number, or leave out the vector"),
         (b"[true, 1]", "number 1 of the vector is true"),
         (b'["1", 2]', 'number 1 of the vector is "1"'),
         (b"[1, 1" + 400 * b"0" + b"]", "number 2 of the vector is inf"),
@@ -171,7 +172,7 @@ def test_a_file_that_is_no_array_is_refused(tmp_path):
         with pytest.raises(FileFault, match=NO_ARRAY):
             VectorFile(str(file))
     np.savez(tmp_path / "vectors.npz", a=np.ones((2, 2)), b=np.ones(2))
-    with pytest.raises(FileFault, match="several arrays"):
+    with pytest.raises(FileFault, match="an archive of the arrays a, b: save one of them"):
         VectorFile(str(tmp_path / "vectors.npz"))
 
 

@@ -82,8 +82,8 @@ def test_a_column_of_vectors_is_sent(manyclass, service, sent, table, command):
     more = ("--again",) if command == "learn" else ()
     result = manyclass(command, table, *columns, *more, "--url", service, exit_code=1)
     assert (
-        f"{table}:4: its vector has 2 numbers, and that of {table}:2 3: all vectors of a service"
-        " have as many" in result.stderr
+        f"{table}:4: its vector has 2 numbers, but that of {table}:2 has 3: all vectors of a"
+        " service are of one model" in result.stderr
     )
     assert vectors_of(sent) == {
         "the goalie": [1, 2, 3],

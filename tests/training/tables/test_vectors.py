@@ -15,6 +15,8 @@ from manyclass.training.vectors import VectorFile
 from tests.training.tables.conftest import event
 from tests.training.tables.files import write_arrow_file, write_parquet_file, write_spreadsheet
 
+WAY = ": write a number, or leave out the vector"
+
 
 def unpacked(found):
     """Return events with the numbers of their vectors."""
@@ -123,7 +125,7 @@ def test_keys_of_json_lines_have_vectors_in_each_form(table):
         None,
         None,
     ]
-    assert found[6] == "column v: number 2 of the vector is 'null'"
+    assert found[6] == "column v: number 2 of the vector is 'null'" + WAY
 
 
 @pytest.mark.parametrize("is_fixed", [False, True])
@@ -152,7 +154,7 @@ def test_a_missing_number_in_parquet_is_a_fault(tmp_path):
     write_parquet_file(path, text=["ice", "puck", "net"], v=fixed_size_list_array(numbers, 3))
     source = TableSource(str(path), "parquet", Layout(vector="v"), labelled=False)
     found = unpacked({line.number: event(line) for line in source})
-    assert found[1] == found[2] == "column v: number 2 of the vector is 'null'"
+    assert found[1] == found[2] == "column v: number 2 of the vector is 'null'" + WAY
     assert found[3]["vector"] == [1, 2, 3]
 
 
