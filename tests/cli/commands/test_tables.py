@@ -650,3 +650,25 @@ def test_the_history_is_written_for_excel(manyclass, tmp_path):
         assert (tmp_path / "events.csv").read_bytes().startswith(codecs.BOM_UTF8 + b"event_id,")
         for options in (["--out", tmp_path / "x.csv"], ["--events", "--out", tmp_path / "x.ods"]):
             manyclass("export", *options, "--url", url, exit_code=2)
+
+
+@pytest.mark.parametrize("name", ["events.csv", "events.xlsx"])
+def test_a_table_of_the_history_has_the_vectors_and_teaches_them(manyclass, tmp_path, name):
+    events = [
+        {"text": "a puck", "vector": [3, 4], "classes": ["a", "b"], "event_id": "e-1"},
+        {"text": "a bat", "classes": ["b"], "event_id": "e-2"},
+        {"vector": [-1, 1], "classes": ["b"], "event_id": "e-3"},
+    ]
+    out, shown = tmp_path / name, []
+    for taught in (False, True):
+        with new_service() as url, Client(url) as client:
+            if taught:
+                columns = ("--text-column", "text", "--vector-column", "vector")
+                labels = ("--class-column", "classes", "--class-separator", "; ")
+                manyclass("learn", out, *columns, *labels, "--id-column", "event_id", "--url", url)
+            else:
+                client.learn_many(events)
+                manyclass("export", "--events", "--out", out, "--url", url)
+            shown.append([(e.key, e.classes, e.vector) for e in client.events(vectors=True)])
+    assert shown[0] == shown[1]
+    assert [vector is None for *_, vector in shown[0]] == [False, True, False]
