@@ -128,6 +128,17 @@ class ModelLearners:
         learner alone ranks the instance."""
         return self.answering.learner.explain_parts(instance, classes, limit)
 
+    def part_weights(self, learner: Learner) -> dict[str, float]:
+        """Return the weights of the parts of the scores of one of the learners: `words` and
+        `neighbors`, and `descriptions` and `vectors` while there are any."""
+        weights, sizes = learner.mixture, self.evidence.sizes()
+        found = {"words": 1.0, "neighbors": learner.neighbor_weight}
+        if weights is not None and sizes["described"]:
+            found["descriptions"] = weights.names
+        if weights is not None and sizes["dimension"]:
+            found["vectors"] = weights.vectors
+        return found
+
     def check_vector(self, instance: Instance) -> None:
         """Raise InstanceError if the instance has a vector of another dimension than those
         before."""

@@ -330,6 +330,14 @@ LEARNING = [
         "By the rule MANYCLASS_MAX_BYTES is held against, for each by itself.",
     ),
     Panel(
+        "Weights of words, titles and vectors",
+        "short",
+        {
+            "{{part}}": f"max by (part) ({series('mixture_weight', role='primary')})",
+        },
+        "Of the parts of a score, as outcomes have moved them. 0: the part helped nobody.",
+    ),
+    Panel(
         "Calibration error by learner",
         "percentunit",
         {"{{learner}}": f"max by (learner) ({series('calibration_error')})"},

@@ -37,6 +37,8 @@ HELP: Final = {  # by name without the prefix
     " class ranked first is a true class or a sibling of one",
     "learner_seconds_total": "time spent on learning events, by learner",
     "learner_memory_bytes": "size of each learner's state; MANYCLASS_MAX_BYTES bounds it",
+    "mixture_weight": "weight of a part of the scores, as outcomes have moved it: words, neighbors,"
+    " and descriptions and vectors while there are any",
     "calibration_error": "mean difference of confidence and share of right outcomes, over the last"
     f" 10,000 outcomes, once there are {LEAST_OUTCOMES:,}",
     "operating_point_limit": "least limit of confidence whose answers were right as often as the"
@@ -56,6 +58,13 @@ HELP: Final = {  # by name without the prefix
     "edges": "edges of the primary learner",
     "memory_bytes": "size of the primary learner's state; MANYCLASS_MAX_BYTES bounds it",
     "memory_limit_bytes": "MANYCLASS_MAX_BYTES",
+    "vector_dimension": "numbers of each vector; 0 before the first",
+    "vector_events": "learned events with a vector, by their weights; one of several classes counts"
+    " for each",
+    "vector_classes": "classes with vectors of events or of their description",
+    "described_classes": "classes with a title, a description, other names or a vector",
+    "evidence_bytes": "size of the sums of vectors and of the descriptions, which the learners"
+    " share",
     "evicted_total": "features and classes evicted to stay within the limits, by kind",
     "seq": "number of the last learned event",
     "log_lag_events": "events in the log that are not yet learned",

@@ -9,6 +9,7 @@ from prometheus_client.registry import Collector
 
 from manyclass.core.calibration import NEWEST_OUTCOMES
 from manyclass.core.confidence_limits import least_limit
+from manyclass.core.evidence import Evidence
 from manyclass.core.model import Model
 from manyclass.core.operating_points import TARGETS
 from manyclass.core.recent_numbers import LONGEST_WINDOW
@@ -84,6 +85,7 @@ class EngineCollector(Collector):
         stats = self._engine.stats()
         yield from self._learners(model)
         yield from self._primary_learner(model, stats.counts)
+        yield from _evidence(model.evidence)
         yield from self._log(model, stats)
         yield from self._store(stats)
         yield from self._snapshots(stats)
@@ -97,6 +99,11 @@ class EngineCollector(Collector):
             memory.add_metric([each.label, role], each.learner.bytes)
             self._metrics.score(role, each.label)  # export the counter from the start
         yield memory
+        weights = labelled(GaugeMetricFamily, "mixture_weight", [*labels, "part"])
+        for role, each in model.roles:
+            for part, weight in model.part_weights(each.learner).items():
+                weights.add_metric([each.label, role, part], weight)
+        yield weights
         errors = labelled(GaugeMetricFamily, "calibration_error", labels)
         for role, each in model.roles:
             bins = each.calibration.reliability
@@ -232,6 +239,15 @@ class Exposition:
             self._fresh.take()
             self._last = generate_latest(self._registry)
         return self._last
+
+
+def _evidence(evidence: Evidence) -> Iterator[Metric]:
+    sizes = evidence.sizes()
+    yield gauge("vector_dimension", sizes["dimension"])
+    yield gauge("vector_events", sizes["events"])
+    yield gauge("vector_classes", sizes["classes"])
+    yield gauge("described_classes", sizes["described"])
+    yield gauge("evidence_bytes", sizes["bytes"])
 
 
 def _operating_points(model: Model) -> Iterator[Metric]:

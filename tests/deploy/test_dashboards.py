@@ -29,6 +29,10 @@ REPLICATED = (
     "memory_limit_bytes",
     "evicted_total",
     "learner_memory_bytes",
+    "mixture_weight",
+    "vector_",
+    "described_classes",
+    "evidence_bytes",
     "learner_seconds_total",  # not the same, but each process counts what every event takes it
     "processes{",
     "snapshot_age_seconds",

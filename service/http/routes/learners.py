@@ -8,7 +8,6 @@ from manyclass.core.calibration import Calibration
 from manyclass.core.enrolled import Enrolled
 from manyclass.core.errors import OptionError
 from manyclass.core.event import Event
-from manyclass.core.evidence import Evidence
 from manyclass.core.learner import Learner
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
@@ -96,7 +95,7 @@ def _label(name: str) -> str:
 
 def learners_of(model: Model, metrics: Metrics) -> list[LearnerStats]:
     """Return the statistics of all learners of a model, the primary one first."""
-    return [_learner(role, each, metrics, model.evidence) for role, each in model.roles]
+    return [_learner(role, each, metrics, model) for role, each in model.roles]
 
 
 def _accuracy(progress: ProgressiveValidation) -> dict[str, Accuracy]:
@@ -113,7 +112,7 @@ def _accuracy(progress: ProgressiveValidation) -> dict[str, Accuracy]:
     }
 
 
-def _learner(role: Role, each: Enrolled, metrics: Metrics, evidence: Evidence) -> LearnerStats:
+def _learner(role: Role, each: Enrolled, metrics: Metrics, model: Model) -> LearnerStats:
     learner = each.learner
     return LearnerStats(
         learner=each.label,
@@ -127,7 +126,7 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics, evidence: Evidence) -
         resident_bytes=learner.resident_bytes,
         evicted_features=learner.evicted_features,
         evicted_classes=learner.evicted_classes,
-        mixture=_mixture(learner, evidence),
+        mixture=_mixture(model.part_weights(learner)),
         learn_seconds=metrics.seconds_an_event(each.label),
         accuracy=_accuracy(each.progress),
         confidence=_confidence(each.calibration),
@@ -135,14 +134,12 @@ def _learner(role: Role, each: Enrolled, metrics: Metrics, evidence: Evidence) -
     )
 
 
-def _mixture(learner: Learner, evidence: Evidence) -> MixtureWeights:
-    weights = learner.mixture
-    described, dimension = evidence.sizes()["described"], evidence.dimension
+def _mixture(weights: dict[str, float]) -> MixtureWeights:
     return MixtureWeights(
-        words=1.0,
-        neighbors=learner.neighbor_weight,
-        descriptions=weights.names if weights is not None and described else None,
-        vectors=weights.vectors if weights is not None and dimension else None,
+        words=weights["words"],
+        neighbors=weights["neighbors"],
+        descriptions=weights.get("descriptions"),
+        vectors=weights.get("vectors"),
     )
 
 

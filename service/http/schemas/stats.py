@@ -12,8 +12,9 @@ SettingTexts = TypeAliasType("SettingTexts", dict[str, str])
 
 
 class VectorStats(BaseModel):
-    """The vectors of past events: their dimension (0 before the first), the number of events, and
-    of classes with vectors of events or of their description. `bytes` is the counted size of their
+    """The vectors of past events: their dimension (0 before the first), the number of events by
+    their weights, where one of several classes counts for each of them, and the number of classes
+    with vectors of events or of their description. `bytes` is the counted size of their
     sums and of all descriptions, which the learners share.
     """
 

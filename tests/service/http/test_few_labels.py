@@ -78,6 +78,27 @@ async def test_the_weights_and_sizes_are_shown(call):
     }
 
 
+async def test_metrics_have_the_weights_and_sizes(call):
+    fresh = await call.metrics()
+    assert [fresh[name] for name in ("vector_dimension", "described_classes")] == [0, 0]
+    parts = 'mixture_weight{learner="svm",part="%s",role="primary"}'
+    assert fresh[parts % "words"] == 1
+    assert parts % "vectors" not in fresh
+    await taught(call)
+    several = {"features": ["a"], "classes": ["north", "south"], "vector": [1, 1, 0], "weight": 2}
+    await call("POST", "/learn", several)
+    seen = await call.metrics()
+    [learner] = (await call("GET", "/learners")).json()["learners"]
+    for part, weight in learner["mixture"].items():
+        assert seen[parts % part] == weight
+    stats = (await call("GET", "/stats")).json()
+    assert seen["described_classes"] == stats["described"] == 2
+    assert seen["vector_dimension"] == 3
+    assert seen["vector_events"] == stats["vectors"]["events"] == 12
+    assert seen["vector_classes"] == stats["vectors"]["classes"]
+    assert seen["evidence_bytes"] == stats["vectors"]["bytes"]
+
+
 async def test_another_dimension_is_refused_by_every_call(call):
     await taught(call)
     for body in (
