@@ -112,6 +112,24 @@ def test_review_shows_titles_on_chips_and_in_sentences(titled, look):
     expect(page.get_by_text("Labelled as When does my card come?.")).to_be_visible()
 
 
+def test_places_in_the_taxonomy_are_shown_by_titles_and_found_by_them(titled, look):
+    parents = {"card_arrival": "k-1", "card_linking": "k-1"}
+    for body in ({"parents": parents}, {"classes": [{"class": "k-1", "title": "Plastikkarten"}]}):
+        httpx.post(f"{titled.url}/classes", json=body).raise_for_status()
+    ranked(titled.url, "when will my card arrive")
+    page = look(titled, "review")
+    page.get_by_label("Your name").fill("Anna")
+    page.keyboard.press("Enter")
+    chip = page.locator(".chip", has_text="When does my card come?")
+    expect(chip.locator("> small")).to_have_text("Plastikkarten")
+    page.keyboard.press("n")
+    page.keyboard.type("plastik")
+    option = page.locator('datalist option[value="card_linking"]')
+    expect(option).to_have_attribute("label", "Link a card (Plastikkarten)")
+    page = look(titled, "names?class=card_arrival")
+    expect(page.get_by_role("link", name="All messages of When does my card come?")).to_be_visible()
+
+
 def test_a_description_is_changed_and_taken_back(titled, look):
     before = described(titled, "card_arrival")
     page = look(titled, "names?class=card_arrival")

@@ -4,6 +4,7 @@ import { html, useState } from "./html.js";
 import { get, withParameters } from "./api.js";
 import { classesBelow, placeOf, useTaxonomy } from "./class_paths.js";
 import { useLater } from "./parts.js";
+import { useTitles } from "./titles.js";
 
 const PROPOSED = 12;
 const LEAST = 2; // letters of a name above classes
@@ -21,12 +22,12 @@ export async function searched(text, limit, signal) {
 }
 
 /** Return what is shown beside the name of a proposed class: its title, the other name that was typed, its place. */
-function labelOf({ class: name, title, alt_labels: others = [], path = [] }, text) {
+function labelOf({ class: name, title, alt_labels: others = [], path = [] }, text, titleOf) {
   const plain = text.trim().toLowerCase();
   const has = (each) => each?.toLowerCase().includes(plain);
   const other = !has(title) && !has(name) && others.find(has);
   const shown = [title ?? name, other].filter(Boolean).join(" · ");
-  const label = path.length > 1 ? `${shown} (${placeOf(path)})` : shown;
+  const label = path.length > 1 ? `${shown} (${placeOf(path, titleOf)})` : shown;
   return label === name ? undefined : label;
 }
 
@@ -41,6 +42,7 @@ async function proposals(text, hasTaxonomy, signal) {
 export function ClassField({ value, onInput, label = "Class", inputRef, placeholder }) {
   const [proposed, setProposed] = useState([]);
   const hasTaxonomy = useTaxonomy();
+  const titleOf = useTitles(proposed.flatMap(({ path = [] }) => path.slice(0, -1)));
   const [id] = useState(() => `classes-${(fields += 1)}`);
   useLater(async (signal) => {
     try {
@@ -52,6 +54,6 @@ export function ClassField({ value, onInput, label = "Class", inputRef, placehol
   return html`<label class="field"><span>${label}</span>
     <input type="text" list=${id} ref=${inputRef} value=${value} autocomplete="off" spellcheck=${false}
       placeholder=${placeholder} onInput=${(event) => onInput(event.currentTarget.value)} />
-    <datalist id=${id}>${proposed.map((each) => html`<option key=${each.class} value=${each.class} label=${labelOf(each, value)} />`)}</datalist>
+    <datalist id=${id}>${proposed.map((each) => html`<option key=${each.class} value=${each.class} label=${labelOf(each, value, titleOf)} />`)}</datalist>
   </label>`;
 }

@@ -97,7 +97,7 @@ function useDetail(url) {
   return { detail, error: task.error, load };
 }
 
-function Examples({ name }) {
+function Examples({ name, title }) {
   const [events, setEvents] = useState([]);
   const { seq } = usePulse();
   const load = async () => setEvents((await get(withParameters("/events", { class: name, limit: EXAMPLES }))).events);
@@ -108,7 +108,7 @@ function Examples({ name }) {
   if (!shown || !events.length) return null;
   return html`<section aria-label="Newest examples"><h2>Newest examples</h2>
     <ul class="list">${events.map((event) => html`<${EventItem} key=${event.key} event=${event} onChanged=${load} />`)}</ul>
-    <a href=${`#/events?class=${encodeURIComponent(name)}`}>All messages of ${isolated(name)}</a></section>`;
+    <a href=${`#/events?class=${encodeURIComponent(name)}`}>All messages of ${isolated(title ?? name)}</a></section>`;
 }
 
 function ClassDetail({ name }) {
@@ -156,7 +156,7 @@ function ClassDetail({ name }) {
       ${features.some(({ feature }) => isRun(feature)) && html`<p class="hint">${RUN_HINT}</p>`}
       ${features.length === SHOWN && html`<p class="hint">The first ${SHOWN}; the call gives up to 10,000.</p>`}
       <${CallText} call=${{ method: "GET", path: withParameters(path("classes", present), { limit: 10000 }) }} />
-      <${Examples} name=${present} />`}
+      <${Examples} name=${present} title=${detail.title} />`}
     ${["rename", "merge"].includes(dialog) && html`<${RenameClass} name=${present} merges=${dialog === "merge"} onClose=${close} onDone=${(to) => (location.hash = classAddress(to))} />`}
     ${dialog === "describe" && html`<${DescribeClass} detail=${detail} onClose=${close} onDone=${described} />`}
     ${dialog === "forget" && html`<${Forget} noun="classes" name=${present} onClose=${close} takes=${[
