@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from manyclass.service.history import reader
-from tests.console.looking import questions, severe_faults
+from tests.console.looking import choose, questions, severe_faults
 
 pytestmark = pytest.mark.slow  # needs chromium
 
@@ -165,6 +165,31 @@ def test_the_export_is_taught_again(taught, look, serve):
     other = serve()
     answer = httpx.post(f"{other.url}/learn", json={"events": exported})
     assert answer.json()["accepted"] == 600
+
+
+def test_the_export_has_the_embeddings_and_import_teaches_them(empty, look, serve):
+    events = [
+        {"text": "a puck", "vector": [3, 4], "classes": ["a"], "event_id": "e-1"},
+        {"vector": [-1, 1], "classes": ["b"], "event_id": "e-2"},
+        {"text": "a bat", "classes": ["b"], "event_id": "e-3"},
+    ]
+    httpx.post(f"{empty.url}/learn", json={"events": events}).raise_for_status()
+    page = look(empty, "events")
+    page.locator(".list > li").first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export as JSON lines").click()
+    other = serve()
+    page = look(other, "import")
+    choose(page, "messages.jsonl", download.value.path().read_bytes())
+    expect(page.get_by_label("Role of vector")).to_have_value("vector")
+    page.get_by_role("button", name="Teach the file").click()
+    expect(page.get_by_text("3 rows read: learned 3")).to_be_visible()
+
+    def vectors(served):
+        shown = httpx.get(f"{served.url}/events", params={"vectors": True}).json()["events"]
+        return [(each["key"], each["text"], each["classes"], each["vector"]) for each in shown]
+
+    assert vectors(other) == vectors(empty)
 
 
 def exported_table(page):

@@ -293,6 +293,17 @@ def test_a_difficult_file_is_taught_as_by_the_command_line(page, tmp_path, kind,
     assert "\ufffd" not in str(expected)
 
 
+def test_a_cell_has_the_vector_in_each_notation_of_the_command_line(page):
+    columns = [{"name": each, "role": each} for each in ("text", "class", "vector")]
+    cells = ["[0.5, -1]", "0.5 -1", "0.5;-1", '"0.5, -1"', "[0.5 -1]", "AAAAPwAAgL8=", "", "a b"]
+    cells[0] = f'"{cells[0]}"'
+    content = "text,class,vector\n" + "".join(f"ice,a,{each}\n" for each in cells)
+    found = page.evaluate(EVENTS, [content, columns, None])
+    assert [line for line, _ in found] == [2, 3, 4, 5, 6, 7, 8]
+    vectors = [event.get("vector") for _, event in found]
+    assert vectors == [[0.5, -1]] * 5 + [cells[5], None]
+
+
 def test_a_ranked_table_is_safe_in_a_spreadsheet_and_read_back_as_it_was(page, tmp_path):
     cells = [
         "=1+1",

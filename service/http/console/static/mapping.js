@@ -13,6 +13,7 @@ export const ROLES = {
   one_hot: "class if the cell is 1",
   not: "wrong classes",
   feature: "word or number of its own",
+  vector: "embedding of the message",
   event_id: "id of the message",
   source: "source: whose message it is",
   weight: "weight: how much it counts",
@@ -34,6 +35,7 @@ const GUESSES = [
   ["source", /^(source|annotator|absender|exp[eé]diteur|mittente)$/i],
   ["weight", /^weight$/i],
   ["feature", /^features?$/i],
+  ["vector", /^(vector|embedding)s?$/i],
   ["not", /^not$/],
   ["parents", /^parents$/],
   ["ignore", /^(eingang|eingangsdatum|datum)$/i],
@@ -155,16 +157,25 @@ function textOf(cells) {
   return cells.map(([value, { name }]) => textOfCell(value, name)).join(" ");
 }
 
-/** Return the instance of a row: { text } or { features }, and both of a mixed row. */
+/** Return the vector of a cell as the service takes it: numbers, base64 of float32, or { int8 }. */
+function vectorOf([value, { name }]) {
+  if (value instanceof Map) return Object.fromEntries(value);
+  const parts = Array.isArray(value) ? value : shown(value).replace(/^\[|\]$/g, "").split(/[\s;,]+/).filter(Boolean);
+  return parts.length === 1 && !Array.isArray(value) ? parts[0] : parts.map((each) => numberIn(each, `a number of ${name}`));
+}
+
+/** Return the instance of a row: { text } or { features }, and both of a mixed row, with its vector if it has one. */
 export function instanceOf(row, columns) {
   const fields = filledCells(row, columns, "field");
   const texts = fields.length ? fields : filledCells(row, columns, "text");
   const given = filledCells(row, columns, "feature");
+  const [vector] = filledCells(row, columns, "vector");
   const features = Object.create(null); // any name is one, "constructor" too
   for (const [value, { name }] of given) addFeature(features, value, name);
   return {
-    ...((texts.length || !given.length) && { text: textOf(texts) }),
+    ...((texts.length || !(given.length || vector)) && { text: textOf(texts) }),
     ...(given.length && { features }),
+    ...(vector && { vector: vectorOf(vector) }),
   };
 }
 
@@ -213,8 +224,8 @@ function parentsOf([value, { name }]) {
 /** Return the texts of fields, or a text alone, or none. */
 export const textsOf = (text = {}) => (typeof text === "string" ? [text] : Object.values(text));
 
-/** Return whether an instance has neither a feature nor a letter. */
-const isEmpty = ({ text, features }) => !Object.keys(features ?? {}).length && !textsOf(text).some((each) => each.trim());
+/** Return whether an instance has neither a feature nor a letter nor a vector. */
+const isEmpty = ({ text, features, vector }) => !vector && !Object.keys(features ?? {}).length && !textsOf(text).some((each) => each.trim());
 
 const areEmpty = (names) => `${names} ${names.includes(", ") ? "are" : "is"} empty`;
 

@@ -26,8 +26,9 @@ const parametersOf = ({ text, source, reviewer, batch, of, since, until, wrong, 
   { text, class: of, source, reviewer, batch, since, until, wrong: wrong && "true", order: oldest && "oldest" });
 
 /** An event as /learn and `manyclass train` read it. */
-function line({ text, features, classes, not, weight, parents, source, reviewer, batch, event_id }) {
+function line({ text, features, vector, classes, not, weight, parents, source, reviewer, batch, event_id }) {
   const event = text === null ? { features } : { text };
+  if (vector) event.vector = vector;
   if (classes.length) event.classes = classes;
   if (not.length) event.not = not;
   if (weight !== 1) event.weight = weight;
@@ -37,12 +38,12 @@ function line({ text, features, classes, not, weight, parents, source, reviewer,
   return `${JSON.stringify(event)}\n`;
 }
 
-/** Return all events of a filter, oldest first, each as `made` makes it. */
-async function exported(filter, made, report) {
+/** Return all events of a filter, oldest first, each as `made` makes it; on request with their vectors. */
+async function exported(filter, made, report, vectors) {
   const all = [];
   let after;
   do {
-    const url = withParameters("/events", { ...parametersOf({ ...filter, oldest: true }), limit: EXPORT_PAGE, after });
+    const url = withParameters("/events", { ...parametersOf({ ...filter, oldest: true }), vectors, limit: EXPORT_PAGE, after });
     const page = await get(url);
     all.push(...page.events.map(made));
     report(all.length);
@@ -203,7 +204,7 @@ export default function Events({ query }) {
   };
   const showDone = (done) => setSaid(`${plural(done, "message")} …`);
   const exportLines = () => exporting.run(async () => {
-    const lines = await exported(filter, line, showDone);
+    const lines = await exported(filter, line, showDone, true);
     save("messages.jsonl", new Blob(lines), "application/x-ndjson");
     setSaid(`${plural(lines.length, "message")} saved in messages.jsonl.`);
   });
