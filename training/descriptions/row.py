@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from manyclass.core.descriptions import checked_changes
 from manyclass.core.errors import InstanceError
 from manyclass.core.event_parts import class_names
+from manyclass.core.instance import Instance
 
 PARTS = ("title", "description", "alt_labels", "vector")
 
@@ -62,7 +65,7 @@ class Collector:
         try:
             class_names([name])
             if whole:
-                checked_changes(whole)
+                checked_changes(_with_numbers(whole))
         except InstanceError as error:
             self.faults.append(f"{where}: {error}")
             return
@@ -72,3 +75,12 @@ class Collector:
     def described(self, form: str) -> Described:
         """Return all classes of the file."""
         return Described([*self._rows.values()], self.faults, form)
+
+
+def _with_numbers(changes: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the changes with a vector of base64 read. Raise InstanceError for a bad one."""
+    vector = changes.get("vector")
+    if not isinstance(vector, str | dict):
+        return changes
+    found = Instance({}).with_vector_of_json(msgspec.Raw(msgspec.json.encode(vector)))
+    return {**changes, "vector": found}

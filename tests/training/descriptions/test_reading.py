@@ -171,6 +171,16 @@ def test_objects_on_lines_and_in_an_array(tmp_path):
         ]
 
 
+def test_a_vector_of_an_object_has_each_form_of_the_service(tmp_path):
+    vectors = [[1, 2.5], "AACAPwAAIEA=", {"int8": "AgU="}]
+    lines = [json.dumps({"class": str(at), "vector": each}) for at, each in enumerate(vectors)]
+    lines += ['{"class": "x", "vector": "@@"}', '{"class": "y", "vector": {"int4": "AgU="}}']
+    found, faults, _ = read(write(tmp_path / "a.jsonl", "\n".join(lines)))
+    assert [each["vector"] for each in found.values()] == vectors
+    assert [each.partition(":")[0] for each in faults] == ["line 4", "line 5"]
+    assert "must be standard base64" in faults[0]
+
+
 def test_objects_at_fault_are_named(tmp_path):
     bad = [
         '{"class": "a", "titel": "A"}',
