@@ -1,7 +1,6 @@
 from libc.stdint cimport uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr
-from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
@@ -36,7 +35,7 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
         void rename(string_view cls, string_view to) except +raise_error
         EvidenceSizes sizes() except +raise_error
         double events_of(string_view cls) except +raise_error
-        vector[string] classes() except +raise_error
+        cpp_bool has(string_view cls) except +raise_error
         size_t resident_bytes() except +raise_error
         vector[Section] measure() except +raise_error
         void dump(const vector[Section]& sections) except +raise_error

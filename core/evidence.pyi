@@ -32,6 +32,9 @@ class Evidence:
     def __bool__(self) -> bool:
         """Return whether there is a description or a vector."""
 
+    def __contains__(self, name: str) -> bool:
+        """Return whether a class has a description, or vectors of events."""
+
     @property
     def dimension(self) -> int:
         """The dimension of all vectors, 0 before the first."""
@@ -43,7 +46,7 @@ class Evidence:
         """Replace the description of a class by these features of its texts, and its vector.
 
         `since` is the number of the event that first described it. An instance without features and
-        vector removes the description."""
+        vector ranks no class; with 0 as `since`, it removes the description."""
 
     def learn(self, event: Event, seq: int) -> None:
         """Add the vector of the event with this number to its classes; nothing without one."""
@@ -60,9 +63,6 @@ class Evidence:
     def sizes(self) -> dict[str, int]:
         """Return how many classes are described, how many have vectors, of how many events, the
         dimension and the counted bytes."""
-
-    def classes(self) -> list[str]:
-        """Return the names of the classes with vectors of events, in any order."""
 
     def events_of(self, name: str) -> float:
         """Return the number of events, by their weights, whose vectors a class has."""

@@ -3,7 +3,6 @@
 from cython.operator cimport dereference as deref
 from libc.stdint cimport uint64_t
 from libcpp.memory cimport make_shared
-from libcpp.string cimport string
 from libcpp.string_view cimport string_view
 from libcpp.vector cimport vector
 
@@ -61,6 +60,9 @@ cdef class Evidence:
     def __bool__(self):
         return deref(self._native).concerns_any()
 
+    def __contains__(self, str name not None):
+        return deref(self._native).has(Instance.any_utf8(name))
+
     @property
     def dimension(self):
         return deref(self._native).dimension()
@@ -114,10 +116,6 @@ cdef class Evidence:
             "dimension": found.dimension,
             "bytes": found.bytes,
         }
-
-    def classes(self):
-        cdef vector[string] names = deref(self._native).classes()
-        return [name.decode() for name in names]
 
     def events_of(self, str name not None):
         return deref(self._native).events_of(Instance.any_utf8(name))

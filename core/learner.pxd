@@ -177,6 +177,9 @@ cdef extern from "core/native/beside/mixed_learner.hpp" namespace "manyclass" no
             except +raise_error
         Mixture& mixture()
         ScoreParts weights() except +raise_error
+        uint64_t ranked_classes() except +raise_error
+        void unlearned_page(string_view prefix, string_view after, size_t limit,
+                            vector[pair[string, uint64_t]]& page) except +raise_error
 
 
 cdef class Learner:

@@ -322,6 +322,16 @@ class Learner:
         newest first. The list is empty after a class that is gone. Reads every class.
         """
 
+    @property
+    def ranked_classes(self) -> int:
+        """The number of classes that a ranking can have: the classes of the learner, and those of
+        the model's evidence that the learner lacks. Reads every class of the evidence."""
+
+    def unlearned_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
+        """Return (class, number of events with a vector) for names after `after` of classes that
+        the evidence of the model has and the learner has not, in the order of UTF-8 bytes. Part of
+        an event counts as one."""
+
     def feature_page(self, prefix: str, after: str, limit: int) -> list[tuple[str, int]]:
         """Return (feature, times seen) for names after `after`, in the order of UTF-8 bytes."""
 

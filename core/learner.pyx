@@ -546,6 +546,24 @@ cdef class Learner:
             )
         return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
 
+    @property
+    def ranked_classes(self):
+        cdef uint64_t count
+        if self._mixed.get() == NULL:
+            return self.classes
+        with nogil:
+            count = deref(self._mixed).ranked_classes()
+        return count
+
+    def unlearned_page(self, str prefix not None, str after not None, size_t limit):
+        cdef vector[pair[string, uint64_t]] page
+        cdef string_view begins = Instance.any_utf8(prefix), behind = Instance.any_utf8(after)
+        if self._mixed.get() == NULL:
+            return []
+        with nogil:
+            deref(self._mixed).unlearned_page(begins, behind, limit, page)
+        return [(page[i].first.decode("utf-8"), page[i].second) for i in range(page.size())]
+
     def feature_page(self, str prefix not None, str after not None, size_t limit):
         cdef vector[pair[string, uint64_t]] page
         cdef string_view begins = Instance.any_utf8(prefix), behind = Instance.any_utf8(after)

@@ -232,17 +232,8 @@ class Model(ModelLearners):
         vectors."""
         return (
             self.taxonomy.is_class(name)
-            or self.ranks(name)
+            or name in self.classes
             or any(each.learner.has_class(name) for each in self.enrolled)
-        )
-
-    def ranks(self, name: str) -> bool:
-        """Return whether a ranking can have the class: the learner has it, or it has a description
-        or vectors."""
-        return (
-            name in self.descriptions
-            or self.evidence.events_of(name) > 0
-            or self.learner.has_class(name)
         )
 
     def check_rules(self) -> None:

@@ -14,6 +14,7 @@ from manyclass.core.model_set import ModelSet, Role
 from manyclass.core.outcome import Answer, Decoded, Node, ScoreOfParts
 from manyclass.core.progressive_validation import ProgressiveValidation
 from manyclass.core.published_learner import PublishedLearner
+from manyclass.core.ranked_classes import RankedClasses
 from manyclass.core.taxonomy import Taxonomy
 
 EVIDENCE_SHARE = 4  # the sums of vectors take at most this part of `max_bytes`, beside the learner
@@ -42,6 +43,11 @@ class ModelLearners:
     def learner(self) -> Learner:
         """The primary learner."""
         return self.answering.learner
+
+    @property
+    def classes(self) -> RankedClasses:
+        """The classes that a ranking can have."""
+        return RankedClasses(self.learner, self.evidence)
 
     @property
     def progress(self) -> ProgressiveValidation:

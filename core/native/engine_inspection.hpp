@@ -5,9 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -123,8 +122,8 @@ public:
 
     void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
                     Page& page) const override {
-        read_page(tables_.classes, tables_.class_order, prefix, after, limit, page,
-                  [this](std::uint32_t id) { return tables_.class_records[id].learned; });
+        read_names(tables_.classes, tables_.class_order, prefix, after, limit, page,
+                   [this](std::uint32_t id) { return tables_.class_records[id].learned; });
     }
 
     void classes_by(bool is_newest_first, std::string_view prefix, std::string_view after,
@@ -165,8 +164,8 @@ public:
 
     void feature_page(std::string_view prefix, std::string_view after, std::size_t limit,
                       Page& page) const override {
-        read_page(tables_.features, tables_.feature_order, prefix, after, limit, page,
-                  [this](std::uint32_t id) { return tables_.postings[id].times_seen; });
+        read_names(tables_.features, tables_.feature_order, prefix, after, limit, page,
+                   [this](std::uint32_t id) { return tables_.postings[id].times_seen; });
     }
 
     void class_ids(Columns& columns, std::int32_t* ids) const override {
@@ -179,46 +178,12 @@ private:
     static constexpr std::uint32_t BLOCK = 16384;  // rows read under one lock
     using Found = std::vector<std::pair<double, std::uint32_t>>;  // -|weight|; feature
 
-    static constexpr std::uint32_t ORDERED_AT_ONCE = 1 << 17;  // names, about 60 ms
-
-    // The next names and their counts. The lock is given up between the leaves of the order. Of an
-    // order of very many names each call builds a part, and until it has all it scans the names.
     template <class F>
-    void read_page(const Vocabulary& names, NameOrder& order, std::string_view prefix,
-                   std::string_view after, std::size_t limit, Page& page, F&& count) const {
-        if (limit == 0) return;
-        std::string from(std::max(prefix, after));
-        const auto visit = [&](std::uint32_t id) {
-            page.emplace_back(std::string(names.name(id)), count(id));
-            return page.size() < limit;
-        };
-        for (std::uint32_t ordered = 0; ordered < ORDERED_AT_ONCE;) {
-            const StateLock::Read lock(lock_);
-            if (!order.build(names))
-                ordered += NameOrder::NAMES_AT_ONCE;
-            else if (!order.read(names, prefix, after, from, visit))
-                return;
-        }
-        scan_page(names, prefix, after, limit, page, count);
-    }
-
-    // The same page from all names, block by block.
-    template <class F>
-    void scan_page(const Vocabulary& names, std::string_view prefix, std::string_view after,
-                   std::size_t limit, Page& page, F&& count) const {
-        std::map<std::string, std::uint64_t> least;
-        for (std::uint32_t begin = 0, end = 1; begin < end; begin += BLOCK) {
-            const StateLock::Read lock(lock_);
-            end = names.end();
-            for (std::uint32_t id = begin; id < std::min(end, begin + BLOCK); ++id) {
-                const std::string_view name = names.name(id);  // empty: the id is free
-                if (name <= after || name.substr(0, prefix.size()) != prefix) continue;
-                if (least.size() == limit && name > least.rbegin()->first) continue;
-                least.insert_or_assign(std::string(name), count(id));
-                if (least.size() > limit) least.erase(std::prev(least.end()));
-            }
-        }
-        page.assign(least.begin(), least.end());
+    void read_names(const Vocabulary& names, NameOrder& order, std::string_view prefix,
+                    std::string_view after, std::size_t limit, Page& page, F&& count) const {
+        read_page(names, order, prefix, after, limit, page,
+                  [this] { return StateLock::Read(lock_); },
+                  [&](std::uint32_t id) { return std::optional<std::uint64_t>(count(id)); });
     }
 
     const StateLock& lock_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "learners/explanation.hpp"
+#include "storage/name_page.hpp"
 
 namespace manyclass {
 
@@ -73,7 +74,7 @@ public:
     virtual bool cls(std::string_view name, std::size_t limit, std::uint64_t& learned,
                      Contributions& weights) const = 0;
 
-    using Page = std::vector<std::pair<std::string, std::uint64_t>>;
+    using Page = NamePage;
 
     // The next classes by name, after `after`, and how often each was learned.
     virtual void class_page(std::string_view prefix, std::string_view after, std::size_t limit,

@@ -1,46 +1,10 @@
-"""Lists of the classes of a model: the learned classes, and the classes with a description or with
-vectors alone.
-"""
+"""A search of the classes of a model by all their names."""
 
 from heapq import nsmallest
-from math import ceil
-from typing import Literal
 
 from manyclass.core.model import Model
+from manyclass.core.ranked_classes import Counted
 from manyclass.service.http.described_classes import NameSearch
-
-Order = Literal["name", "events", "newest"]
-Counted = list[tuple[str, int]]  # classes and the number of events that named each
-
-
-def class_page(model: Model, order: Order, prefix: str, after: str, limit: int) -> Counted:
-    """Return the next classes after the class `after`, of all whose names begin with `prefix`.
-
-    In an order other than by name, classes that the learner does not know come last.
-    """
-    learner = model.learner
-    beside = {*model.descriptions.names(), *model.evidence.classes()}
-    described = [name for name in beside if name.startswith(prefix)]
-    if order == "name":
-        page = dict(learner.class_page(prefix, after, limit))
-        for name in nsmallest(limit, (name for name in described if name > after)):
-            page.setdefault(name, taught_by_vectors(model, name))
-        return sorted(page.items())[:limit]
-    found: Counted = []
-    if not after or learner.has_class(after):
-        found = learner.classes_by(order, prefix, after, limit)
-        after = ""
-    unlearned = [name for name in described if name > after and not learner.has_class(name)]
-    best = nsmallest(limit - len(found), unlearned)
-    return found + [(name, taught_by_vectors(model, name)) for name in best]
-
-
-def taught_by_vectors(model: Model, name: str) -> int:
-    """Return the number of events that taught a class by their vectors; part of one counts as one.
-
-    A learner does not know a class of vectors alone.
-    """
-    return ceil(model.evidence.events_of(name))
 
 
 def found_classes(
@@ -64,7 +28,7 @@ def found_classes(
             is_behind = True
         if len(best) == limit:
             break
-    return [(name, _learned(model, name)) for name in best]
+    return [(name, model.classes.taught(name)) for name in best]
 
 
 def _beginning(model: Model, text: str, prefix: str, after: str, limit: int) -> list[str]:
@@ -75,14 +39,9 @@ def _beginning(model: Model, text: str, prefix: str, after: str, limit: int) -> 
     found = []
     for form in {text, first.upper() + rest, first.lower() + rest}:
         if begins := max(form, prefix, key=len) if _agree(form, prefix) else "":
-            found += [name for name, _ in model.learner.class_page(begins, after, limit)]
+            found += [name for name, _ in model.classes.page("name", begins, after, limit)]
     return found
 
 
 def _agree(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
-
-
-def _learned(model: Model, name: str) -> int:
-    found = model.learner.class_page(name, "", 1)  # the name itself comes first
-    return found[0][1] if found and found[0][0] == name else taught_by_vectors(model, name)

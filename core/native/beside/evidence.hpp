@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "pipeline/reader_slots.hpp"
 #include "pipeline/vector.hpp"
 #include "snapshot/visitor.hpp"
+#include "storage/name_page.hpp"
 #include "storage/vocabulary.hpp"
 
 namespace manyclass {
@@ -76,9 +78,11 @@ public:
             return static_cast<double>(evidence_.events_) / VectorSums::UNIT / classes;
         }
 
-        // The number of events of the log since a class was described.
+        // The number of events of the log since a class was described; of all without a description
+        // that ranks.
         std::uint64_t events_since_described(std::uint32_t id) const {
-            const std::uint64_t now = evidence_.seq_, since = evidence_.since_[id];
+            const std::uint64_t now = evidence_.seq_;
+            const std::uint64_t since = evidence_.is_described(id) ? evidence_.since_[id] : 0;
             return now > since ? now - since : 0;
         }
 
@@ -113,11 +117,13 @@ public:
     void set_seq(std::uint64_t seq) { seq_ = seq; }
 
     // Replace the description of a class: the instance of its texts, with its vector; it was first
-    // described by event `since`. An instance without features and vector removes it.
+    // described by event `since`. An instance without features and vector ranks no class. With 0 as
+    // `since`, it removes the description.
     void describe(std::string_view cls, std::string_view instance, std::uint64_t since) {
         const VectorView vector = vector_of(instance);
+        const bool is_empty = since == 0 && feature_count(instance) == 0 && vector.empty();
         std::uint32_t id = names_.find(cls);
-        if (feature_count(instance) == 0 && vector.empty() && id == NO_ID) return;
+        if (is_empty && id == NO_ID) return;
         const Writing lock(lock_);
         if (id == NO_ID) id = add(cls);
         described_ -= is_described(id);
@@ -131,7 +137,7 @@ public:
             ++vectors_of_classes_;
         }
         described_ += is_described(id);
-        since_[id] = is_described(id) ? since : 0;
+        since_[id] = since;
         weigh(id);
         tidy(id);
     }
@@ -199,6 +205,7 @@ public:
         const std::uint32_t into = names_.find(to);
         if (into == NO_ID) {
             names_.rename(id, to);
+            order_.add(names_, id);
             return;
         }
         sums_.merge(id, into);
@@ -220,13 +227,37 @@ public:
                     descriptions_.bytes()};
     }
 
-    // The names of the classes with vectors of events.
-    std::vector<std::string> classes() const {
+    // True of a class with a description or with vectors of events.
+    bool has(std::string_view cls) const {
         const Reading lock(lock_);
-        std::vector<std::string> names;
-        for (std::uint32_t id = 0; id < counts_.size(); ++id)
-            if (counts_[id] > 0) names.emplace_back(names_.name(id));
-        return names;
+        return names_.find(cls) != NO_ID;
+    }
+
+    // Count those of its classes that `wants(name)` wants, block by block.
+    template <class F>
+    std::uint64_t count_classes(F&& wants) const {
+        std::uint64_t count = 0;
+        for (std::uint32_t begin = 0, end = 1; begin < end; begin += NAMES_OF_BLOCK) {
+            const Reading lock(lock_);
+            end = names_.end();
+            for (std::uint32_t id = begin; id < std::min(end, begin + NAMES_OF_BLOCK); ++id)
+                count += names_.alive(id) && wants(names_.name(id));
+        }
+        return count;
+    }
+
+    // The next of its classes after `after` that `wants(name)` wants, and the number of the events
+    // whose vectors each has; part of one counts as one.
+    template <class F>
+    void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                    NamePage& page, F&& wants) const {
+        const auto count = [&](std::uint32_t id) -> std::optional<std::uint64_t> {
+            if (!wants(names_.name(id))) return std::nullopt;
+            return static_cast<std::uint64_t>(
+                (counts_[id] + VectorSums::UNIT - 1) / VectorSums::UNIT);
+        };
+        read_page(names_, order_, prefix, after, limit, page, [this] { return Reading(lock_); },
+                  count);
     }
 
     // The number of events whose vectors a class has; 0 for an unknown one.
@@ -372,8 +403,9 @@ public:
 
     std::size_t resident_bytes() const {
         const Reading lock(lock_);
-        return names_.resident_bytes() + descriptions_.resident_bytes() + bytes_of_sums_ +
-               weights_.resident_bytes() + precision_.numbers().capacity() * sizeof(float);
+        return names_.resident_bytes() + order_.resident_bytes() +
+               descriptions_.resident_bytes() + bytes_of_sums_ + weights_.resident_bytes() +
+               precision_.numbers().capacity() * sizeof(float);
     }
 
 private:
@@ -415,6 +447,7 @@ private:
 
     std::uint32_t add(std::string_view cls) {
         const std::uint32_t id = names_.add(cls);
+        order_.add(names_, id);
         if (id >= of_class_.size()) {
             of_class_.resize(id + std::size_t{1});
             since_.resize(of_class_.size());
@@ -478,7 +511,7 @@ private:
 
     // Remove a class without events and description, and what no class needs any more.
     void tidy(std::uint32_t id) {
-        if (!sums_.has(id) && !is_described(id)) names_.remove(id);
+        if (!sums_.has(id) && !is_described(id) && since_[id] == 0) names_.remove(id);
         if (sums_.classes() == 0) {
             precision_ = {};
             weights_of_none_ = {};
@@ -528,6 +561,7 @@ private:
 
     mutable ReaderSlots lock_;
     Vocabulary names_;  // of the classes with a description or with vectors
+    mutable NameOrder order_;  // of them, for listings; no state
     DescriptionIndex descriptions_;
     std::vector<std::vector<std::int16_t>> of_class_;  // by id: the vector of its description
     std::uint64_t vectors_of_classes_ = 0;
@@ -536,7 +570,7 @@ private:
     std::int64_t refreshed_ = 0;     // the units of events when the precision was computed
     ClassWeights weights_;           // by id
     ClassWeights weights_of_none_;   // one row: a class with neither events nor a vector of its own
-    std::vector<std::uint64_t> since_;  // by id: the event that first described it
+    std::vector<std::uint64_t> since_;  // by id: the event that first described it; 0 without one
     std::vector<std::int64_t> counts_;  // by id: the units of its events, as rankings read them
     std::uint32_t classes_ = 0;  // with events
     std::int64_t events_ = 0;  // of all classes, in units, as rankings read them

@@ -226,6 +226,21 @@ public:
                 mixture_.factor(Part::vectors) * of_vectors};
     }
 
+    // --- the classes that a ranking can have -----------------------------------------------------
+
+    // The classes of the learner, and those of the evidence.
+    std::uint64_t ranked_classes() const {
+        return learner_->inspection().sizes().classes +
+               evidence_->count_classes([this](std::string_view cls) { return !has(cls); });
+    }
+
+    // The next classes that the evidence alone has, and the number of their events.
+    void unlearned_page(std::string_view prefix, std::string_view after, std::size_t limit,
+                        NamePage& page) const {
+        evidence_->class_page(prefix, after, limit, page,
+                              [this](std::string_view cls) { return !has(cls); });
+    }
+
 private:
     static constexpr std::uint32_t BEST = PartScale::BEST;
     static constexpr std::size_t ALL = static_cast<std::size_t>(-1);
@@ -562,13 +577,15 @@ private:
             return learner_->learn(features, true_classes, rejected, weight, is_first_epoch, before);
         std::vector<std::string_view> known;
         for (const std::string_view cls : true_classes)
-            if (learner_->inspection().has_class(cls)) known.push_back(cls);
+            if (has(cls)) known.push_back(cls);
         if (known.empty()) {
             if (before != nullptr) *before = {before->depth, {}, {}, {}};
             return {};
         }
         return learner_->learn(features, known, rejected, weight, is_first_epoch, before);
     }
+
+    bool has(std::string_view cls) const { return learner_->inspection().has_class(cls); }
 
     bool has_usable_features(std::string_view features) const {
         if (!is_signed(features) || learner_->takes_signs()) return feature_count(features) > 0;

@@ -14,8 +14,9 @@ from manyclass.core.descriptions import LONGEST_TITLE, Description
 from manyclass.core.event import Event
 from manyclass.core.instance import LONGEST_NAME
 from manyclass.core.model import Model
+from manyclass.core.ranked_classes import Order
 from manyclass.service.http.auth import Scope
-from manyclass.service.http.class_listing import Order, class_page, found_classes, taught_by_vectors
+from manyclass.service.http.class_listing import found_classes
 from manyclass.service.http.described_classes import TheDescribed
 from manyclass.service.http.reads import TheReads
 from manyclass.service.http.routes.contract import (
@@ -118,7 +119,7 @@ async def list_classes(
         if search.strip():
             found = found_classes(model, described.search, search, prefix, after, limit)
         else:
-            found = class_page(model, order, prefix, after, limit)
+            found = model.classes.page(order, prefix, after, limit)
         return {
             "classes": [
                 {
@@ -213,9 +214,11 @@ async def get_class(
     children = model.taxonomy.children(name, after, limit) if path else []
 
     def detail() -> dict[str, Any]:
-        found: dict[str, Any] = {"learned": taught_by_vectors(model, name), "features": []}
-        is_known = path or model.ranks(name)
-        if not is_known or model.learner.has_class(name):
+        found: dict[str, Any] = {"features": []}
+        is_known = path or name in model.classes
+        if is_known and not model.learner.has_class(name):
+            found["learned"] = model.classes.taught(name)
+        else:
             found = model.learner.class_(name, limit)
         return {
             "class": name,

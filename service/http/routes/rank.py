@@ -590,7 +590,7 @@ def _among(request: RankRequest) -> list[str] | None:
 
 def _warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocument]:
     """Return one warning for all names that no class has."""
-    unknown = [name for name in among if not model.ranks(name)]
+    unknown = [name for name in among if name not in model.classes]
     if not unknown:
         return []
     shown = unknown[0] if len(unknown[0]) <= LONGEST_SHOWN else unknown[0][:LONGEST_SHOWN] + "…"

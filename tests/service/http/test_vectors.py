@@ -398,6 +398,8 @@ async def test_a_class_of_vectors_alone_is_listed_and_found(call):
         page = (await call("GET", f"/classes?order={order}")).json()["classes"]
         assert [each["class"] for each in page] == list(names)
         assert {each["class"]: each["learned"] for each in page} == {"a": 2, "b": 1, "c": 1}
+    found = (await call("GET", "/classes?search=A")).json()["classes"]
+    assert [(each["class"], each["learned"]) for each in found] == [("a", 2)]
     page = (await call("GET", "/classes?limit=1&after=a")).json()
     assert [each["class"] for each in page["classes"]] == ["b"]
     found = (await call("GET", "/classes/a")).json()
