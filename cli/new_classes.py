@@ -32,8 +32,7 @@ class NewClasses:
         self._client = client
         self._classes = before.classes
         self._has_taxonomy = before.taxonomy > 0
-        self._has_described = before.described > 0
-        self._is_listed = max(before.classes, before.described) <= MOST_LISTED
+        self._is_listed = before.classes <= MOST_LISTED
         self._known = self._listed() if self._is_listed else set()
         self._asked = 0
         self._is_whole = True  # False once there were too many names to ask about, or to count
@@ -42,7 +41,7 @@ class NewClasses:
 
     def look(self, events: Sequence[Body]) -> None:
         """Look up the classes of events that are not sent yet."""
-        if not self._classes and not self._has_described:
+        if not self._classes:
             return
         for name in _names(events):
             if not self._is_whole:
@@ -93,10 +92,9 @@ class NewClasses:
 
     def _made(self) -> list[str]:
         """Return the absent classes that the service has now."""
-        # A placed or described class counts from its first event on, though it is not new.
+        # A placed class counts from its first event on, though it is not new.
         more = self._client.stats().classes - self._classes
-        counts_new = not self._has_taxonomy and not self._has_described
-        if counts_new and more == len(self._taught):
+        if not self._has_taxonomy and more == len(self._taught):
             return [*self._taught]
         if not self._is_listed:
             return [name for name in self._taught if has_class(self._client, name)]

@@ -54,7 +54,8 @@ HELP: Final = {  # by name without the prefix
     "outdegree": "edges per feature of the primary learner",
     "edges_touched": "edges scored to rank an instance, also before learning",
     "features": "features of the primary learner",
-    "classes": "classes of the primary learner",
+    "classes": "classes that a ranking can have: the classes of the primary learner, and those with"
+    " a description or with vectors",
     "edges": "edges of the primary learner",
     "memory_bytes": "size of the primary learner's state; MANYCLASS_MAX_BYTES bounds it",
     "memory_limit_bytes": "MANYCLASS_MAX_BYTES",

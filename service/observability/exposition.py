@@ -144,7 +144,7 @@ class EngineCollector(Collector):
     def _primary_learner(self, model: Model, counts: LearnerCounts) -> Iterator[Metric]:
         learner = model.learner
         yield gauge("features", learner.features)
-        yield gauge("classes", learner.classes)
+        yield gauge("classes", len(model.classes))
         yield gauge("edges", learner.edges)
         yield gauge("memory_bytes", learner.bytes)
         yield gauge("memory_limit_bytes", model.options.max_bytes)

@@ -96,3 +96,18 @@ def test_no_more_names_are_kept_than_are_counted(client, monkeypatch, capsys):
     monkeypatch.setattr(new_classes, "MOST_COUNTED", 12)
     new = teach(client, [f"c{n}" for n in range(30)])
     assert said_of(new, capsys).startswith("manyclass: at least 12 new classes: ")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{"title": "Zebra"}, {"vector": [1.0, 2.0]}],
+    ids=["described", "vector"],
+)
+def test_a_service_without_words_has_classes_too(known, capsys):
+    with serving() as served, Client(served.url) as client:
+        if "title" in known:
+            client.describe("zebra", known)
+        else:
+            client.learn({**known, "classes": ["zebra"]})
+        new = teach(client, ["zebra", "zebar"])
+        assert said_of(new, capsys) == "manyclass: 1 new class: 'zebar' (close to 'zebra')"

@@ -61,7 +61,7 @@ def _report(count: ErrorCount, model: Model) -> dict[str, Any]:
             "all": _recall(found.all),
             "begin": found.oldest / 1000 or None,
             "end": found.newest / 1000 or None,
-            "classes": model.learner.classes,
+            "classes": len(model.classes),
             "seen_classes": len(found.by_class),
             "curve": [
                 {

@@ -31,7 +31,8 @@ from manyclass.service.store.room import Room, room_of
 
 router = router_of("stats")
 
-_OF_PRIMARY = Stats.model_fields.keys() & LearnerStats.model_fields.keys()  # sizes and accuracy
+# Sizes and accuracy; the classes are those of the model.
+_OF_PRIMARY = (Stats.model_fields.keys() & LearnerStats.model_fields.keys()) - {"classes"}
 
 
 @router.get("/stats", **needs(Scope.RANK, 422))
@@ -72,6 +73,7 @@ async def stats(
         log_seq=model.seq + figures.log_lag,
         store_unreachable_seconds=figures.store_unreachable_seconds,
         **learners[0].model_dump(include=_OF_PRIMARY),
+        classes=len(model.classes),
         taxonomy=len(model.taxonomy),
         described=len(model.descriptions),
         taxonomy_bytes=model.taxonomy.resident_bytes,

@@ -34,19 +34,18 @@ async def list_taxonomy(
 ) -> Response:
     """List the nodes of the taxonomy below `parent`, or those at the top."""
     model = engine.model
-    taxonomy, learner = model.taxonomy, model.learner
+    taxonomy = model.taxonomy
     parent = None if parent is None else model.aliases.get(parent, parent)
 
     def page() -> dict[str, Any]:
         names = taxonomy.children(parent or None, after or None, limit)
         nodes = []
         for name in names:
-            found = learner.class_page(name, "", 1)  # the name itself comes first
             nodes.append(
                 {
                     "class": name,
                     "title": model.descriptions.get(name, Description()).title,
-                    "learned": found[0][1] if found and found[0][0] == name else 0,
+                    "learned": model.classes.taught(name),
                     "has_children": bool(taxonomy.children(name, None, 1)),
                 }
             )

@@ -82,7 +82,9 @@ class LearnerStats(BaseModel):
     primary: bool
     options: LearnerOptions
     features: int
-    classes: int
+    classes: int = Field(
+        description="classes in its weights; a class with only a description or vectors is in none"
+    )
     edges: int
     learned: int
     bytes: int = Field(description="size of its state; MANYCLASS_MAX_BYTES bounds it")

@@ -79,7 +79,7 @@ class QualityReport(BaseModel):
     all: RecallOf
     begin: float | None = Field(description="time of the oldest counted event, in unix seconds")
     end: float | None = Field(description="time of the newest")
-    classes: int = Field(description="classes that the primary learner knows")
+    classes: int = Field(description="classes that a ranking can have, as in `/stats`")
     seen_classes: int = Field(description="classes of the counted events")
     curve: list[CurvePoint]
     weeks: list[WeekQuality] = Field(description="the newest first")

@@ -120,7 +120,7 @@ class Stats(BaseModel):
     """The contents of the service, its accuracy and its settings.
 
     Sizes, outdegrees and accuracy at this level are for the primary learner; `learners` has them
-    for every learner.
+    for every learner. Only `classes` counts what descriptions and vectors rank beside it, too.
 
     `process` is the name of the process that answered, `leads` is true if it takes the snapshots
     and trims the log, and `processes` lists all live processes on the store, as of the last
@@ -136,9 +136,15 @@ class Stats(BaseModel):
     log_seq: int
     store_unreachable_seconds: float = Field(description="time since the store last answered")
     features: int
-    classes: int
+    classes: int = Field(
+        description="classes that a ranking can have, which `GET /classes` lists: the classes of"
+        " the primary learner, and those with a description or with vectors of events"
+    )
     edges: int
-    learned: int
+    learned: int = Field(
+        description="events that the primary learner has learned; none of a vector alone, unless it"
+        " knew the class"
+    )
     bytes: int = Field(description="size of the state; MANYCLASS_MAX_BYTES bounds it")
     resident_bytes: int
     evicted_features: int

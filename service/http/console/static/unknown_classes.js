@@ -47,8 +47,8 @@ export class KnownClasses {
   /** Return those of now; none if the service cannot tell. */
   static async now() {
     try {
-      const { classes, described } = await get("/stats");
-      return new KnownClasses(Math.max(classes, described) > LISTED ? null : await allOf("classes", (each) => each.class), await formerNames());
+      const { classes } = await get("/stats");
+      return new KnownClasses(classes > LISTED ? null : await allOf("classes", (each) => each.class), await formerNames());
     } catch {
       return new KnownClasses(new Map());
     }

@@ -86,7 +86,7 @@ function Start({ onTry }) {
   const { stats } = useAccess();
   const [shown, setShown] = useState(null);
   const { seq } = usePulse();
-  const empty = stats && stats.learned === 0 && !seq;
+  const empty = stats && stats.classes === 0 && !seq;
   const [wasEmpty] = useState(empty);
   if (!wasEmpty) return null;
   return html`<section class="start" aria-labelledby="start-title">
