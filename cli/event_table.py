@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from manyclass.client.types import TaughtEvent
-from manyclass.training.vectors import packed
+from manyclass.training.vectors import checked, packed
 
 EVENT_COLUMNS: Final = (  # as the members of an event, but `event_id` for its key
     *("event_id", "time", "text", "classes", "not", "source", "reviewer", "batch"),
@@ -18,8 +17,9 @@ SEPARATOR: Final = "; "  # of classes
 
 
 def cells_of_event(event: TaughtEvent) -> Sequence[str]:
-    """Return the cells of an event, in the order of EVENT_COLUMNS; a structure is JSON, a vector
-    base64 of float32."""
+    """Return the cells of an event, in the order of EVENT_COLUMNS; a structure is JSON, and a
+    vector is base64 of float32, which the cell of a workbook always holds.
+    """
     time = "" if event.time is None else str(datetime.fromtimestamp(int(event.time), UTC))[:19]
     text = event.text if isinstance(event.text, str) else _json(event.text)
     return (
@@ -34,7 +34,7 @@ def cells_of_event(event: TaughtEvent) -> Sequence[str]:
         f"{event.weight:g}",
         "" if event.rank_before is None else str(event.rank_before),
         _json(event.features),
-        "" if event.vector is None else packed(np.asarray(event.vector)),
+        "" if event.vector is None else packed(checked(event.vector)),
     )
 
 

@@ -18,8 +18,10 @@ from manyclass.training.lines import Line
 from manyclass.training.tables.columns import as_option
 from manyclass.training.tables.record import Cell, Fields
 from manyclass.training.tables.source import Row
+from manyclass.training.vectors import packed, vector_of_json
 
-LINE_COLUMNS: Final = ("id", "text", "features")  # of a table of results of JSON lines
+VECTOR: Final = "vector"
+LINE_COLUMNS: Final = ("id", "text", "features", VECTOR)  # of a table of results of JSON lines
 DECISION: Final = "decision"  # the column of a run with limits, as the page Import writes it
 _TEXTS: Final = ("class_", "title_", DECISION)  # in the names of columns of texts
 AUTOMATIC, UNSURE = "automatic", "let a person decide"
@@ -84,7 +86,7 @@ class TableOutput:
     that was asked for.
 
     A text of fields has a column for each field. The last row may have a new one, so that all rows
-    are kept until the end.
+    are kept until the end. JSON lines without vectors have no column of them.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class TableOutput:
         self._about = (DECISION, "confidence") if decides else ("confidence",)
         probability = ["probability"] if probabilities else []
         self._of_class = ["class", "title", *probability, "score"]
-        self._has_titles = False
+        self._has_titles = self._has_vectors = False
         self._writer = writer
         self._columns: Sequence[str] = ()  # of the input
         self._fields: dict[int, dict[str, None]] = {}  # the names of fields in a column
@@ -116,6 +118,7 @@ class TableOutput:
                 complain(f"{line.file}: its columns are not those of the first file")
                 raise typer.Exit(WRONG_USE)
             cells = _cells_of(line, body, result)
+            self._has_vectors |= VECTOR in body
             if dict in map(type, cells):
                 for at, cell in enumerate(cells):
                     if isinstance(cell, dict):
@@ -149,7 +152,8 @@ class TableOutput:
     def _spread_row(self, cells: list[Kept]) -> list[str]:
         """Return the cells of the result: texts, since each field has its own column."""
         spread = map(self._spread, range(len(self._columns)), cells)
-        whole = chain.from_iterable(spread) if self._fields else cells[: len(self._columns)]
+        is_spread = self._fields or self._lacks_vectors
+        whole = chain.from_iterable(spread) if is_spread else cells[: len(self._columns)]
         return cast(list[str], [*whole, *self._shown(cells[len(self._columns) :])])
 
     def _shown(self, cells: list[Kept]) -> list[Kept]:
@@ -165,16 +169,27 @@ class TableOutput:
 
     def _names(self, at: int) -> list[str]:
         """Return the columns of the result in place of a column of the input."""
+        if self._is_left_out(at):
+            return []
         is_plain = at not in self._fields or at in self._plain
         return [*([self._columns[at]] if is_plain else []), *self._fields.get(at, ())]
 
     def _spread(self, at: int, cell: Kept) -> list[Kept]:
         """Return the cells of the result in place of a cell of the input."""
+        if self._is_left_out(at):
+            return []
         if at not in self._fields:
             return [cell]
         fields = cell if isinstance(cell, dict) else {}
         plain = [cell if isinstance(cell, str) else ""] if at in self._plain else []
         return [*plain, *(fields.get(name, "") for name in self._fields[at])]
+
+    @property
+    def _lacks_vectors(self) -> bool:
+        return self._columns is LINE_COLUMNS and not self._has_vectors
+
+    def _is_left_out(self, at: int) -> bool:
+        return self._lacks_vectors and LINE_COLUMNS[at] == VECTOR
 
     def _say_fields(self, names: Sequence[str]) -> None:
         before, options = 0, []
@@ -235,7 +250,8 @@ def _cells_of(line: Line, body: Body, result: Ranking) -> Sequence[Kept]:
     if isinstance(line, Row):
         return [_kept(cell, line.text) for cell in line.cells]
     text: Kept = without_nulls(msgspec.json.decode(body["text"])) if "text" in body else ""
-    return [result.id, text, bytes(body.get("features", b"")).decode()]
+    vector = packed(vector_of_json(body[VECTOR])) if VECTOR in body else ""
+    return [result.id, text, bytes(body.get("features", b"")).decode(), vector]
 
 
 def _kept(cell: Cell, text: Text) -> Kept:

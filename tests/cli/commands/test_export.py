@@ -157,6 +157,38 @@ def test_exported_events_have_their_vectors(manyclass, tmp_path):
     assert as_json(stored) == events
 
 
+def digest_of(url):
+    return httpx.get(f"{url}/stats?digest=yes").json()["digest"]
+
+
+VECTORS = [
+    {"vector": [1.0, 0.2, -0.3], "classes": ["a"], "event_id": "e-1"},
+    {"text": "a net", "vector": [0.1, 1.0, 0.3], "classes": ["b", "a"], "event_id": "e-2"},
+    {"text": "a puck", "classes": ["b"], "event_id": "e-3"},
+    {"vector": [0.3, 0.1, 1.0], "classes": ["c"], "event_id": "e-4"},
+]
+COLUMNS = ["--class-separator", "; ", "--id-column", "event_id", "--vector-column", "vector"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("events.jsonl", []), *((f"events.{kind}", COLUMNS) for kind in ("csv", "tsv", "xlsx"))],
+)
+def test_exported_vectors_give_an_equal_state(manyclass, tmp_path, name, options):
+    file = tmp_path / name
+    with served(tmp_path, "one") as one:
+        for event in VECTORS:
+            httpx.post(f"{one.url}/learn", json=event).raise_for_status()
+        expected = digest_of(one.url)
+        out = ["--out", file] if options else []
+        exported = manyclass("export", "--events", *out, "--url", one.url)
+    if not options:
+        file.write_bytes(exported.stdout_bytes)
+    with served(tmp_path, "two") as two:
+        manyclass("learn", file, *options, "--url", two.url)
+        assert digest_of(two.url) == expected
+
+
 def test_events_of_a_killed_service_are_in_its_store_without_retries(manyclass, tmp_path):
     url = f"sqlite:{tmp_path}/killed.db"
     store = open_store(url, time.time)

@@ -14,6 +14,7 @@ import pytest
 from manyclass.client.client import Client
 from manyclass.client.errors import ServiceUnreachable
 from manyclass.training.tables.spreadsheet import Workbook
+from manyclass.training.vectors import vector_of_cell
 from tests.cli.services import new_service
 from tests.training.tables.files import write_parquet_file, write_spreadsheet
 from tests.training.tables.notations import csv as as_csv
@@ -403,6 +404,23 @@ def test_rank_writes_a_table_of_json_lines_too(manyclass, taught, tmp_path):
     assert first[:3] == ["one", "zebra", ""]
     assert second[:3] == ["two", "", '{"zebra": 2}']
     assert first[4].startswith("z-")
+
+
+def test_the_vectors_of_json_lines_are_in_the_table(manyclass, tmp_path):
+    out = tmp_path / "out.csv"
+    body = '{"text": {"a": "zebra"}, "id": "one"}\n{"vector": [0.5, -1], "id": "two"}\n'
+    with new_service() as url:
+        manyclass("rank", "-", "--url", url, "--out", out, "-k", 1, input=body)
+        header, first, second = rows_of(out)
+        assert header[:4] == ["id", "a", "features", "vector"]
+        assert first[:4] == ["one", "zebra", "", ""]
+        assert second[:3] == ["two", "", ""]
+        assert vector_of_cell(second[3]).tolist() == [0.5, -1]
+        read = ["--text-column", "a", "--vector-column", "vector"]
+        manyclass("rank", out, *read, "--url", url, "--out", tmp_path / "again.csv")
+    assert [row[:4] for row in rows_of(tmp_path / "again.csv")] == [
+        row[:4] for row in (header, first, second)
+    ]
 
 
 def test_rank_writes_lines_of_json_to_a_file(manyclass, taught, tmp_path):
