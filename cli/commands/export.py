@@ -78,7 +78,8 @@ def export(
     url: Url = URL,
     key: Key = None,
 ) -> None:
-    """Print every class, feature and edge of an index, in the order of the names.
+    """Print every class, feature and edge of an index, in the order of the names. A class with only
+    a description or vectors is printed too.
 
     For a running service, export the file that `manyclass snapshot save` writes. Only the primary
     learner is printed, not the shadows.
@@ -101,7 +102,7 @@ def export(
     if (file is None) == (store is None):
         raise typer.BadParameter("name either a FILE or --store URL")
     model = _of_file(file) if file is not None else _of_store(str(store))
-    lines = text_of(model.learner) if format == "text" else json_of(model.learner)
+    lines = text_of(model) if format == "text" else json_of(model)
     _write(f"{line}\n".encode() for line in lines)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
 from manyclass.training import listing
 from manyclass.training.listing import json_of, text_of
 
@@ -22,7 +23,7 @@ def learner():
 
 
 def test_text_holds_every_class_feature_and_edge_in_order(learner):
-    lines = [*text_of(learner)]
+    lines = [*text_of(Model.of(learner, 4))]
     weights = dict(learner.feature("ice")["edges"])
     assert lines == [
         "class\thockey\t1",
@@ -42,7 +43,7 @@ def test_text_holds_every_class_feature_and_edge_in_order(learner):
 
 
 def test_json_holds_the_same(learner):
-    lines = [json.loads(line) for line in json_of(learner)]
+    lines = [json.loads(line) for line in json_of(Model.of(learner, 4))]
     assert lines[:3] == [
         {"class": "hockey", "learned": 1},
         {"class": "skating", "learned": 2},
@@ -57,22 +58,22 @@ def test_json_holds_the_same(learner):
             {"class": name, "weight": weight} for name, weight in learner.feature("ice")["edges"]
         ],
     }
-    assert all("\n" not in line for line in json_of(learner))
+    assert all("\n" not in line for line in json_of(Model.of(learner, 4)))
 
 
 def test_forgotten_names_are_not_listed(learner):
     learner.forget_feature("ice")
     learner.forget_class("hockey")
-    lines = [*text_of(learner)]
+    lines = [*text_of(Model.of(learner, 4))]
     assert not any("ice" in line or "hockey" in line for line in lines)
     assert "feature\tpuck\t1" in lines
 
 
 def test_names_are_listed_page_by_page(learner, monkeypatch):
-    whole = [*text_of(learner)]
+    whole = [*text_of(Model.of(learner, 4))]
     monkeypatch.setattr(listing, "NAMES_AT_ONCE", 1)
-    assert [*text_of(learner)] == whole
+    assert [*text_of(Model.of(learner, 4))] == whole
 
 
 def test_nothing_learned_is_nothing_listed():
-    assert [*text_of(make(Options()))] == [*json_of(make(Options()))] == []
+    assert [*text_of(Model(Options()))] == [*json_of(Model(Options()))] == []

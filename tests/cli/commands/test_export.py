@@ -33,7 +33,7 @@ def file(model, tmp_path):
 
 def test_a_file_is_printed_as_text(manyclass, model, file):
     result = manyclass("export", file)
-    assert result.stdout_bytes.decode().splitlines() == [*text_of(model.learner)]
+    assert result.stdout_bytes.decode().splitlines() == [*text_of(model)]
     assert result.stdout.splitlines()[:2] == ["class\tbaseball\t1", "class\thockey\t3"]
     assert result.stdout.endswith("\n")
 
@@ -48,6 +48,14 @@ def test_a_file_is_printed_as_json(manyclass, file):
     }
 
 
+def test_all_classes_that_a_ranking_can_have_are_printed(manyclass, model, file):
+    model.apply(5, Event.learn(Instance([], [1.0, 2.0]), ["curling"]))
+    model.apply(6, Event.describe("chess", {"title": "Chess"}))
+    file.write_bytes(b"".join(model.dump()))
+    classes = [f"class\t{each}" for each in ("baseball\t1", "chess\t0", "curling\t1", "hockey\t3")]
+    assert manyclass("export", file).stdout.splitlines()[:4] == classes
+
+
 def test_a_store_is_printed_with_the_events_behind_its_snapshot(manyclass, model, tmp_path):
     url = f"sqlite:{tmp_path}/store.db"
     store = open_store(url, time.time)
@@ -58,7 +66,7 @@ def test_a_store_is_printed_with_the_events_behind_its_snapshot(manyclass, model
     result = manyclass("export", "--store", url)
     assert "feature\tbat\t1" in result.stdout.splitlines()
     model.apply(5, event)
-    assert result.stdout.splitlines() == [*text_of(model.learner)]
+    assert result.stdout.splitlines() == [*text_of(model)]
 
 
 @pytest.mark.parametrize("arguments", [(), ("file", "--store", "sqlite:x.db")])
