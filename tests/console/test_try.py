@@ -238,6 +238,18 @@ def test_an_empty_service_offers_the_questions_to_a_bank(empty, look):
     assert page.get_by_text("has learned nothing yet").count() == 0
 
 
+def test_a_service_of_vectors_alone_is_not_empty(empty, look):
+    event = {"vector": [0.5, 1.0], "classes": ["refund"]}
+    httpx.post(f"{empty.url}/learn", json=event).raise_for_status()
+    page = look(empty)
+    page.wait_for_load_state("networkidle")
+    assert page.get_by_text("Start with a sample").count() == 0
+    page.goto(f"{empty.url}/console#/names")
+    expect(page.get_by_text("1 class and 0 words")).to_be_visible()
+    page.goto(f"{empty.url}/console#/operate")
+    expect(page.get_by_text("1 class, 0 words")).to_be_visible()
+
+
 def test_it_reads_the_novel_until_it_is_stopped(empty, look):
     page = look(empty)
     page.get_by_role("button", name="Watch it read a novel").click()
