@@ -48,8 +48,10 @@ class RankedClasses:
         """
         learner = self._learner
         if order == "name":
-            page = learner.class_page(prefix, after, limit)
-            return sorted(page + learner.unlearned_page(prefix, after, limit))[:limit]
+            unlearned = learner.unlearned_page(prefix, after, limit)
+            # The learner may learn one of them before its own page, which counts then.
+            page = dict(unlearned) | dict(learner.class_page(prefix, after, limit))
+            return sorted(page.items())[:limit]
         found: Counted = []
         if not after or learner.has_class(after):
             found = learner.classes_by(order, prefix, after, limit)

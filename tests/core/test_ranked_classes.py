@@ -1,6 +1,7 @@
 """The classes that a ranking can have: their number, their pages and their events."""
 
 import random
+from threading import Thread
 
 import pytest
 
@@ -120,3 +121,34 @@ def test_many_classes_beside_the_learner_are_listed_in_order():
     assert [name for name, _ in listed(model, limit=700)] == names
     assert model.classes.page("name", "c4", "c42", 2) == [("c420", 0), ("c4200", 0)]
     assert len(model.classes) == 5000
+
+
+def test_pages_can_be_read_while_classes_come_and_go():
+    chance = random.Random(2)
+    model = Model(Options.of("svm"))
+    steady = [f"s{number:03}" for number in range(200)]
+    for name in steady:
+        model.apply(model.seq + 1, Event.learn(VECTOR, [name]))
+    failed: list[list[str]] = []
+    is_over = False
+
+    def read():
+        while not is_over:
+            names = [name for name, _ in listed(model, limit=37)]
+            if names != sorted({*names}) or [each for each in names if each[0] == "s"] != steady:
+                failed.append(names)
+
+    readers = [Thread(target=read) for _ in range(2)]
+    for each in readers:
+        each.start()
+    for _ in range(1500):
+        name = f"{chance.choice('rt')}{chance.randrange(300)}"
+        known = model.has_class(name)
+        event = Event.forget_class(name) if known else Event.learn(BOTH, [name, "s000"])
+        if not known and chance.random() < 0.5:
+            event = Event.describe(name, {"title": "Title"})
+        model.apply(model.seq + 1, event)
+    is_over = True
+    for each in readers:
+        each.join()
+    assert failed == []
