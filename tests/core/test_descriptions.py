@@ -51,7 +51,7 @@ def test_changes_replace_remove_and_keep_parts() -> None:
         ({"alt_labels": "a"}, "array of strings"),
         ({"alt_labels": ["a", 5]}, "must be a string"),
         ({"alt_labels": ["a"] * (MOST_OTHER_NAMES + 1)}, "at most 100"),
-        ({"vector": [1.0]}, "from 2 to 4096 numbers"),
+        ({"vector": [1.0]}, "from 2 to 3072 numbers"),
         ({"vector": [0.0, 0.0]}, "not all of them 0"),
         ({"vector": [1.0, float("nan")]}, "must be finite"),
         ({"vector": "abc"}, "array of numbers"),

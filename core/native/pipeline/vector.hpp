@@ -14,7 +14,7 @@
 
 namespace manyclass {
 
-constexpr std::size_t LEAST_DIMENSION = 2, MOST_DIMENSION = 4096;
+constexpr std::size_t LEAST_DIMENSION = 2, MOST_DIMENSION = 3072;
 constexpr double VECTOR_LENGTH = 4096;  // of every vector, but for rounding
 
 // The numbers of a vector in the bytes of an instance, which are not aligned.
