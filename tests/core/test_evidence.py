@@ -179,6 +179,31 @@ def test_beyond_a_limit_the_class_of_the_oldest_newest_vector_leaves() -> None:
     assert Model.load(model.dump()).digest() == model.digest()
 
 
+def test_a_described_class_without_vectors_has_no_memory_for_numbers() -> None:
+    model = Model(Options.of("svm"))
+    for number in range(3000):
+        model.apply(model.seq + 1, Event.describe(f"c{number}", {"title": f"t{number}"}))
+    before = model.evidence.resident_bytes
+    model.apply(model.seq + 1, Event.learn(Instance([], np.arange(1.0, 1025.0)), ["c2999"]))
+    assert model.evidence.resident_bytes - before < 5_000_000  # 4.2 of them for products
+    model.apply(model.seq + 1, Event.forget_class("c2999"))
+    assert model.evidence.resident_bytes - before < 300_000
+
+
+def test_a_new_class_takes_the_memory_of_a_forgotten_one() -> None:
+    chance = random.Random(0)
+    model = learned(drawn(20))
+    for number in range(300):
+        vector = drawn_vector(chance, f"c{number}")
+        model.apply(model.seq + 1, Event.learn(Instance([], vector), [f"c{number}"]))
+        if number >= 30:
+            model.apply(model.seq + 1, Event.forget_class(f"c{number - 30}"))
+        if number == 60:
+            before = model.evidence.resident_bytes
+    assert model.evidence.resident_bytes - before < 3000
+    assert_loads(model)
+
+
 def test_vectors_of_another_dimension_are_refused_and_if_they_come_by_the_log_ignored() -> None:
     model = learned(drawn(5))
     other = Instance(["a"], [1.0, 2.0])

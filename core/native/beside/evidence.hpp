@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "beside/class_rows.hpp"
 #include "beside/description_index.hpp"
 #include "beside/discriminant.hpp"
 #include "beside/vector_sums.hpp"
@@ -95,7 +96,7 @@ public:
             for (std::uint32_t id = 0; id < scores.size(); ++id)
                 if (evidence_.scored_[id])
                     scores[id] =
-                        product(&evidence_.weights_[id * size], numbers.data(), size) -
+                        product(evidence_.weights_[id], numbers.data(), size) -
                         evidence_.offsets_[id];
             if (evidence_.weights_of_none_.empty()) return 0;
             return product(evidence_.weights_of_none_.data(), numbers.data(), size) -
@@ -382,7 +383,7 @@ public:
     std::size_t resident_bytes() const {
         const Reading lock(lock_);
         return names_.resident_bytes() + descriptions_.resident_bytes() + bytes_of_sums_ +
-               (weights_.capacity() + covariance_.factor().capacity()) * sizeof(float);
+               weights_.resident_bytes() + covariance_.factor().capacity() * sizeof(float);
     }
 
 private:
@@ -406,7 +407,8 @@ private:
     void refresh(const EvidenceLimits& limits) {
         const std::int64_t events_now = sums_.events();
         Covariance covariance = Covariance::of(sums_, in_order());
-        std::vector<float> weights(weights_.size()), offsets(offsets_.size());
+        ClassRows<float> weights(sums_.dimension());
+        std::vector<float> offsets(offsets_.size());
         const std::vector<std::uint32_t> scored_ids =
             weigh(covariance, all_ids(), weights, offsets);
         std::vector<float> of_none = covariance.mean();
@@ -415,7 +417,7 @@ private:
         refreshed_ = events_now;
         const Writing lock(lock_);
         std::swap(covariance_, covariance);
-        weights_.swap(weights);
+        std::swap(weights_, weights);
         offsets_.swap(offsets);
         weights_of_none_.swap(of_none);
         offset_of_none_ = offset_of_none;
@@ -426,7 +428,7 @@ private:
     void begin(std::size_t dimension) {
         sums_.begin(dimension);
         dimension_ = dimension;
-        weights_.assign(names_.end() * dimension, 0);
+        weights_ = ClassRows<float>(dimension);
     }
 
     std::uint32_t add(std::string_view cls) {
@@ -437,16 +439,16 @@ private:
             offsets_.resize(of_class_.size());
             since_.resize(of_class_.size());
             counts_.resize(of_class_.size());
-            weights_.resize(of_class_.size() * dimension_);
         }
         since_[id] = 0;
         return id;
     }
 
-    // Write the mean of a class; false if it has neither events nor a vector of its own.
-    bool set_mean(std::uint32_t id, const Covariance& covariance, float* mean) const {
+    bool has_mean(std::uint32_t id) const { return sums_.has(id) || !of_class_[id].empty(); }
+
+    // Write the mean of a class that has events or a vector of its own.
+    void set_mean(std::uint32_t id, const Covariance& covariance, float* mean) const {
         const bool has_events = sums_.has(id), has_own = !of_class_[id].empty();
-        if (!has_events && !has_own) return false;
         const std::vector<float>& of_all = covariance.mean();
         const std::int64_t one = VectorSums::UNIT, own = has_own ? one : 0;
         const double count = static_cast<double>((has_events ? sums_[id].count : 0) + own + one);
@@ -457,25 +459,25 @@ private:
             mean[at] = static_cast<float>(
                 (static_cast<double>(sum) / VECTOR_LENGTH + more) / count);
         }
-        return true;
     }
 
-    // Compute the weights of classes, by id; return the ids with weights.
+    // Compute the weights of classes; return the ids with weights.
     std::vector<std::uint32_t> weigh(const Covariance& covariance,
                                      const std::vector<std::uint32_t>& ids,
-                                     std::vector<float>& weights,
-                                     std::vector<float>& offsets) const {
-        const std::size_t size = sums_.dimension();
+                                     ClassRows<float>& weights, std::vector<float>& offsets) const {
         std::vector<std::uint32_t> scored;
         std::vector<float*> means;
         for (const std::uint32_t id : ids) {
-            float* const mean = &weights[id * size];
-            if (!set_mean(id, covariance, mean)) continue;
+            if (!has_mean(id)) {
+                weights.remove(id);
+                continue;
+            }
             scored.push_back(id);
-            means.push_back(mean);
+            means.push_back(weights.add(id));
+            set_mean(id, covariance, means.back());
         }
         std::vector<float> of_means(means.size());
-        covariance.weigh(means, size, of_means.data());
+        covariance.weigh(means, sums_.dimension(), of_means.data());
         for (std::size_t at = 0; at < scored.size(); ++at) offsets[scored[at]] = of_means[at];
         return scored;
     }
@@ -513,7 +515,8 @@ private:
             weigh(all_ids());
             if (vectors_of_classes_ == 0 && dimension_ > 0) {
                 sums_.clear();
-                weights_.clear();
+                weights_ = ClassRows<float>();
+                bytes_of_sums_ = sums_.resident_bytes();
                 events_ = 0;
                 dimension_ = 0;
             }
@@ -567,7 +570,7 @@ private:
     VectorSums sums_;  // read and changed by the one thread that changes the evidence
     Covariance covariance_;
     std::int64_t refreshed_ = 0;     // the units of events when the covariance was computed
-    std::vector<float> weights_;     // by id, as many as the dimension each
+    ClassRows<float> weights_;       // by id, of the classes that are scored
     std::vector<float> offsets_;     // by id
     std::vector<float> weights_of_none_;  // of a class with neither events nor a vector of its own
     float offset_of_none_ = 0;
