@@ -61,6 +61,10 @@ class Evidence:
         """Return how many classes are described, how many have vectors, of how many events, the
         dimension and the counted bytes."""
 
+    @property
+    def bytes_of_descriptions(self) -> int:
+        """The bytes of memory that the descriptions take, with their vectors: an estimate."""
+
     def classes(self) -> list[str]:
         """Return the names of the classes with vectors of events, in any order."""
 

@@ -115,6 +115,10 @@ cdef class Evidence:
             "bytes": found.bytes,
         }
 
+    @property
+    def bytes_of_descriptions(self):
+        return deref(self._native).bytes_of_descriptions()
+
     def classes(self):
         cdef vector[string] names = deref(self._native).classes()
         return [name.decode() for name in names]

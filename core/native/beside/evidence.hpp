@@ -227,6 +227,13 @@ public:
                     descriptions_.bytes()};
     }
 
+    // The bytes that all descriptions take, with their vectors.
+    std::uint64_t bytes_of_descriptions() const {
+        const Reading lock(lock_);
+        return descriptions_.bytes() +
+               vectors_of_classes_ * (OF_VECTOR + dimension_ * (2 * sizeof(std::int16_t) + sizeof(float)));
+    }
+
     // The names of the classes with vectors of events.
     std::vector<std::string> classes() const {
         const Reading lock(lock_);
@@ -387,7 +394,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t FACTS = 3;
+    static constexpr std::uint64_t FACTS = 3, OF_VECTOR = 800;  // bytes beside the numbers
     static constexpr auto MOST_UNITS = static_cast<std::uint64_t>(VectorSums::MOST_UNITS);
     static constexpr std::int64_t LARGEST_SUM = std::int64_t{1} << 62;
     // Of a factor of a matrix whose mean diagonal is 1; no pivot is below 1e-9.
