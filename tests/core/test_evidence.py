@@ -452,6 +452,18 @@ def test_useless_vectors_lose_their_weight() -> None:
     assert hits >= 95
 
 
+def test_the_state_has_choices_of_those_parts_alone_that_outcomes_judge() -> None:
+    model = described({cls: f"the {cls} side" for cls in CLASSES})
+    for event in drawn(60):
+        instance = Instance([*event.classes, "side"], event.instance.vector)
+        model.apply(model.seq + 1, Event.learn(instance, event.classes))
+    numbers = model.freeze().arrays["mixture"].view(np.float64)
+    spreads, choices = numbers[:6], numbers[6:].reshape(2, -1)
+    assert (spreads > 0).all()
+    assert choices.any(axis=1).all()
+    assert_loads(model)
+
+
 # --- damaged snapshots ----------------------------------------------------------------------------
 
 
