@@ -4,6 +4,9 @@ Questions to a bank (banking77), each with a made vector near that of its class,
 that requests may have: a list of numbers, float32 and int8. The service has learned the questions
 with their vectors. Rounds alternate between the forms; the figure is the CPU time of the server,
 divided by that of the requests without vectors, as the median over the rounds.
+
+And the CPU time of a model to learn the event after a deletion, for which the covariance of the
+vectors is factored and all classes are weighed.
 """
 
 import base64
@@ -23,7 +26,10 @@ from numpy.typing import NDArray
 from benchmarks import load, serving
 from benchmarks.process import ServerProcess, service_on_sqlite
 from benchmarks.report import Cell, Report, over_rounds
+from manyclass.core.event import Event
 from manyclass.core.instance import Instance
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
 from manyclass.evaluation import readers
 from manyclass.service import samples
 
@@ -31,6 +37,9 @@ QUESTIONS = Path(str(files(samples))) / "banking77.jsonl.gz"
 LIMIT = 1.5  # of /rank with int8 numbers, beside one without a vector
 READ, ROUNDS = 200, 31  # vectors read, and how often
 WITHOUT = Instance({})
+SIZES = ((384, 100), (768, 100), (1024, 100), (1536, 100), (3072, 100))
+SIZES += ((384, 20_000), (1024, 5_000), (3072, 1_000))  # numbers of a vector, and classes
+MADE = 53  # different vectors
 SENT = 1000  # different requests of a kind
 BATCH = 50  # instances
 SPREAD = 0.7  # of the vectors of a class, beside the distances of classes
@@ -85,6 +94,32 @@ def reading_rows(vectors: Sequence[Vector]) -> list[dict[str, Cell]]:
             rounds.append((thread_time_ns() - begin) / len(values))
         taken = median(rounds)
         rows.append({"": name, "µs": taken / 1e3, "ns a number": taken / len(vectors[0])})
+    return rows
+
+
+def learned_vectors(dimension: int, classes: int) -> Model:
+    """Return a model of made vectors, three in two classes; the last event was deleted."""
+    random = np.random.default_rng(0)
+    made = [Instance({}, random.normal(size=dimension)) for _ in range(MADE)]
+    model = Model(Options.of("svm"))
+    for position in range(3 * classes // 2):
+        event = Event.learn(made[position % MADE], [f"c{position % classes}"])
+        model.apply(model.seq + 1, event)
+    gone = Event.amend(model.seq, event.instance, [], event.classes)
+    model.apply(model.seq + 1, gone)
+    return model
+
+
+def covariance_rows(sizes: Sequence[tuple[int, int]]) -> list[dict[str, Cell]]:
+    """Return the CPU time of the event after a deletion, by the numbers of a vector and classes."""
+    rows: list[dict[str, Cell]] = []
+    for dimension, classes in sizes:
+        model = learned_vectors(dimension, classes)
+        event = Event.learn(Instance({}, np.arange(1.0, dimension + 1)), ["c0"])
+        begin = thread_time_ns()
+        model.apply(model.seq + 1, event)
+        taken = thread_time_ns() - begin
+        rows.append({"numbers": dimension, "classes": classes, "ms": taken / 1e6})
     return rows
 
 
@@ -145,6 +180,7 @@ def main() -> None:
     questions: list[dict[str, Any]] = [*readers.json_lines(QUESTIONS)]
     vectors = vectors_of(questions, options.dimension)
     report.table(f"Reading of {options.dimension} numbers", reading_rows(vectors))
+    report.table("The event after a deletion", covariance_rows(SIZES))
     for workers in (0, 1):
         with service_on_sqlite(
             {options.server_core},

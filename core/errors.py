@@ -114,6 +114,16 @@ class RenameConflict(CoreError):
         self.hint = hint
 
 
+class DescriptionsFull(CoreError):
+    """The descriptions of a model are as many, or as large, as its limits allow."""
+
+    def __init__(self, most: str, setting: str) -> None:
+        super().__init__(
+            f"the descriptions are full: they may {most}; remove some, with null in place of each"
+            f" of their parts, or raise {setting}"
+        )
+
+
 class TaxonomyMissing(CoreError, LookupError):
     """No class has a place in the taxonomy, which the request needs."""
 

@@ -34,6 +34,7 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
         void forget(string_view cls) except +raise_error
         void rename(string_view cls, string_view to) except +raise_error
         EvidenceSizes sizes() except +raise_error
+        uint64_t bytes_of_descriptions() except +raise_error
         double events_of(string_view cls) except +raise_error
         cpp_bool has(string_view cls) except +raise_error
         size_t resident_bytes() except +raise_error

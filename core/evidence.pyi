@@ -64,6 +64,10 @@ class Evidence:
         """Return how many classes are described, how many have vectors, of how many events, the
         dimension and the counted bytes."""
 
+    @property
+    def bytes_of_descriptions(self) -> int:
+        """The bytes of memory that the descriptions take, with their vectors: an estimate."""
+
     def events_of(self, name: str) -> float:
         """Return the number of events, by their weights, whose vectors a class has."""
 

@@ -29,10 +29,10 @@ SECTIONS = {
     "vector_class_sums": "<u8",
     "vector_products": "<u8",
     "vector_mean": "<f4",
-    "vector_precision": "<f4",
+    "vector_factor": "<f4",
 }
-# The precision is read out of the sums from time to time; others are numbers of events.
-NOT_SUMS = ("vector_facts", "vector_class_older", "vector_mean", "vector_precision")
+# The factor is read out of the sums from time to time; others are numbers of events.
+NOT_SUMS = ("vector_facts", "vector_class_older", "vector_mean", "vector_factor")
 SUMS = tuple(name for name in SECTIONS if name not in NOT_SUMS)
 
 
@@ -116,6 +116,10 @@ cdef class Evidence:
             "dimension": found.dimension,
             "bytes": found.bytes,
         }
+
+    @property
+    def bytes_of_descriptions(self):
+        return deref(self._native).bytes_of_descriptions()
 
     def events_of(self, str name not None):
         return deref(self._native).events_of(Instance.any_utf8(name))

@@ -18,6 +18,7 @@ from manyclass.core.descriptions import Description, Descriptions
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
     DimensionConflict,
+    DescriptionsFull,
     EventConflict,
     EventError,
     PlacementFault,
@@ -33,7 +34,7 @@ from manyclass.core.evidence import Evidence
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learner import MIXTURE_SECTION, Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.model_learners import ModelLearners
+from manyclass.core.model_learners import EVIDENCE_SHARE, ModelLearners
 from manyclass.core.model_set import ModelSet
 from manyclass.core.model_state import (
     MOST_RESTORES,
@@ -150,6 +151,7 @@ class Model(ModelLearners):
         for event in events:
             self._check(event)
         self._check_dimensions(events)
+        self._check_room(events)
         retries = {
             position
             for position, event in enumerate(events)
@@ -168,6 +170,25 @@ class Model(ModelLearners):
                 known, others = dimension, f"another one of the request has {dimension}"
             if dimension not in (0, known):
                 raise DimensionConflict(position, dimension, others)
+
+    def _check_room(self, events: Sequence[Event]) -> None:
+        """Raise DescriptionsFull if the events describe classes and no more descriptions fit.
+
+        The events of one request may exceed the limit of bytes that those before have kept.
+        """
+        described = [
+            event for event in events if any(part is not None for part in event.described.values())
+        ]
+        if not described:
+            return
+        classes, size = self.options.max_classes, self.options.max_bytes // EVIDENCE_SHARE
+        names = {self.aliases.get(event.name, event.name) for event in described}
+        new = sum(name not in self.descriptions for name in names)
+        if new and len(self.descriptions) + new > classes:
+            raise DescriptionsFull(f"be those of {classes:,} classes", "MANYCLASS_MAX_CLASSES")
+        if self.evidence.bytes_of_descriptions >= size:
+            most = f"take {size:,} bytes, a quarter of MANYCLASS_MAX_BYTES"
+            raise DescriptionsFull(most, "MANYCLASS_MAX_BYTES")
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":

@@ -17,7 +17,9 @@ from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.ranked_classes import RankedClasses
 from manyclass.core.taxonomy import Taxonomy
 
-EVIDENCE_SHARE = 4  # the sums of vectors take at most this part of `max_bytes`, beside the learner
+EVIDENCE_SHARE = (
+    4  # the sums of vectors take at most this part of `max_bytes`, and so do descriptions
+)
 
 
 class ModelLearners:

@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import (
     DimensionConflict,
+    DescriptionsFull,
     EventConflict,
     InstanceError,
     LearnerHalfChanged,
@@ -202,7 +203,7 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(404, str(error))
         case QueueFull() | NotReady() | MemoryShort():
             return unavailable(with_hint(error), error.retry_after)
-        case RenameConflict():
+        case RenameConflict() | DescriptionsFull():
             return Problem(409, str(error))
         case SnapshotMissing():
             return Problem(404, without_place(error))

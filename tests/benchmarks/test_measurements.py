@@ -254,3 +254,12 @@ def test_requests_have_the_same_vectors_in_each_form(kind):
     for name, several in found.items():
         for one, vector in zip(several, made, strict=True):
             assert one @ vector > 0.999, name
+
+
+def test_the_event_after_a_deletion_computes_the_covariance():
+    sizes = [(8, 30), (16, 4)]
+    rows = vectors.covariance_rows(sizes)
+    assert [(row["numbers"], row["classes"]) for row in rows] == sizes
+    assert all(row["ms"] > 0 for row in rows)
+    model = vectors.learned_vectors(*sizes[0])
+    assert (model.evidence.sizes()["classes"], model.evidence.sizes()["events"]) == (30, 44)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyclass.core.descriptions import MOST_OTHER_NAMES, Description, Descriptions
-from manyclass.core.errors import InstanceError, SnapshotError
+from manyclass.core.errors import DescriptionsFull, InstanceError, SnapshotError
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.learners.options import Options
@@ -51,7 +51,7 @@ def test_changes_replace_remove_and_keep_parts() -> None:
         ({"alt_labels": "a"}, "array of strings"),
         ({"alt_labels": ["a", 5]}, "must be a string"),
         ({"alt_labels": ["a"] * (MOST_OTHER_NAMES + 1)}, "at most 100"),
-        ({"vector": [1.0]}, "from 2 to 4096 numbers"),
+        ({"vector": [1.0]}, "from 2 to 3072 numbers"),
         ({"vector": [0.0, 0.0]}, "not all of them 0"),
         ({"vector": [1.0, float("nan")]}, "must be finite"),
         ({"vector": "abc"}, "array of numbers"),
@@ -140,3 +140,42 @@ def test_descriptions_that_are_taken_over_rank_as_those_of_the_other_model() -> 
     for text in ("lost card", "old", "new"):
         instance = one.text.instance_of(text, 100).instance
         assert one.rank(instance) == other.rank(instance)
+
+
+def test_as_many_classes_are_described_as_the_limit_of_classes() -> None:
+    model = Model(Options.parse("svm").replace(max_classes=3))
+    for number in range(3):
+        model.apply(number + 1, Event.describe(f"c{number}", {"title": "one"}))
+    model.apply(4, Event.rename("c2", "d"))
+    new = Event.describe("e", {"title": "one"})
+    with pytest.raises(DescriptionsFull, match="be those of 3 classes; remove some, with null"):
+        model.check(new)
+    model.check(Event.describe("c2", {"title": "another"}))  # a former name of d
+    model.check(Event.describe("e", {"title": None}))
+    model.check(Event.learn(Instance(["a"]), ["e"]))
+    model.apply(5, Event.describe("d", {"title": None}))
+    model.check(new)
+    with pytest.raises(DescriptionsFull):
+        model.check_all([new, Event.describe("f", {"vector": [1.0, 2.0]})])
+
+
+def describe_many(model: Model, part: dict[str, object]) -> None:
+    for number in range(1000):
+        event = Event.describe(f"c{number}", part)
+        model.check(event)
+        model.apply(model.seq + 1, event)
+
+
+@pytest.mark.parametrize(
+    "part", [{"title": "one"}, {"description": "word " * 4000}, {"vector": [1.0, 2.0]}]
+)
+def test_descriptions_take_at_most_a_quarter_of_the_limit_of_bytes(part: dict[str, object]) -> None:
+    model = Model(Options.parse("svm").replace(max_bytes=2**20))
+    with pytest.raises(DescriptionsFull, match="262,144 bytes, a quarter of MANYCLASS_MAX_BYTES"):
+        describe_many(model, part)
+    assert model.seq > 3
+    model.check(Event.describe("c1", {"title": None}))
+    for name in [*model.descriptions]:
+        model.apply(model.seq + 1, Event.describe(name, dict.fromkeys(part)))
+    assert model.evidence.bytes_of_descriptions == 0
+    model.check(Event.describe("c1", part))

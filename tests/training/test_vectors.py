@@ -52,9 +52,9 @@ def test_json_has_three_forms(value, numbers):
 @pytest.mark.parametrize(
     ("cell", "reason"),
     [
-        ("[1]", "from 2 to 4,096 numbers, not 1"),
+        ("[1]", "from 2 to 3,072 numbers, not 1"),
         ("[]", "not 0"),
-        (json.dumps([1] * 4097), "not 4,097"),
+        (json.dumps([1] * 3073), "not 3,073"),
         ("[0, 0.0]", "all numbers of the vector are 0"),
         ("1 nan 2", "number 2 of the vector is nan"),
         ("[1, NaN]", "number 2 of the vector is nan"),
@@ -153,8 +153,8 @@ def test_another_number_of_rows_is_refused_with_both_numbers(saved):
         (np.ones((3, 2, 2)), r"its array has the shape \(3, 2, 2\)"),
         (np.ones((3, 2), "i8"), "its numbers are int64, in place of float32"),
         (np.array([["a", "b"]]), "its numbers are <U1"),
-        (np.ones((3, 1)), "from 2 to 4,096 numbers, not 1"),
-        (np.ones((1, 4097)), "from 2 to 4,096 numbers, not 4,097"),
+        (np.ones((3, 1)), "from 2 to 3,072 numbers, not 1"),
+        (np.ones((1, 3073)), "from 2 to 3,072 numbers, not 3,073"),
         (np.array([[1, None]], object), NO_ARRAY),
     ],
 )

@@ -8,76 +8,102 @@
 #include <cstdint>
 #include <vector>
 
+#include "beside/class_rows.hpp"
+#include "beside/discriminant.hpp"
 #include "beside/vector_kernels.hpp"
 #include "pipeline/vector.hpp"
 
 namespace manyclass {
 
-// A row of weights by class id. Its numbers count in units of the row, of which the largest weight has
-// at most 32,767: the rounding is finer than that of vectors.
-// Threads: one changes it; any number may read meanwhile what it does not change.
+// The numbers of a class count in units of its own, of which the largest weight has at most 32,767: the
+// rounding is finer than that of vectors.
+// Threads: one changes it; any number may call const functions at once.
 class ClassWeights {
 public:
-    ClassWeights() = default;
-    ClassWeights(std::size_t rows, std::size_t dimension) : dimension_(dimension) { fit(rows); }
+    explicit ClassWeights(std::size_t dimension = 0) : dimension_(dimension), numbers_(dimension) {}
 
-    // Have at least so many rows.
-    void fit(std::size_t rows) {
-        if (rows <= has_.size()) return;
-        has_.resize(rows);
-        units_.resize(rows);
-        offsets_.resize(rows);
-        numbers_.resize(rows * dimension_);
-    }
+    bool has(std::uint32_t cls) const { return numbers_.has(cls); }
+    std::size_t count() const { return numbers_.size(); }  // classes with weights
+    std::size_t end() const { return scales_.size(); }  // one past the highest class with weights
 
-    bool has(std::size_t row) const { return row < has_.size() && has_[row] != 0; }
-    std::size_t rows() const { return has_.size(); }
-    std::uint32_t count() const { return count_; }  // rows with weights
-
-    // Set the weights of a row, and what is subtracted from its score.
-    void set(std::size_t row, const std::vector<float>& weights, float offset) {
+    // Set the weights of a class, and what is subtracted from its score.
+    void set(std::uint32_t cls, const float* weights, float offset) {
         double largest = 0, squares = 0;
-        for (const float weight : weights) {
-            largest = std::max(largest, std::fabs(static_cast<double>(weight)));
-            squares += static_cast<double>(weight) * static_cast<double>(weight);
+        for (std::size_t at = 0; at < dimension_; ++at) {
+            const double weight = static_cast<double>(weights[at]);
+            largest = std::max(largest, std::fabs(weight));
+            squares += weight * weight;
         }
         const double unit = std::max({largest / MOST, std::sqrt(squares) / LONGEST, LEAST_UNIT});
+        std::int16_t* const numbers = numbers_.add(cls);
         for (std::size_t at = 0; at < dimension_; ++at)
-            numbers_[row * dimension_ + at] =
-                static_cast<std::int16_t>(rounded(static_cast<double>(weights[at]) / unit));
-        units_[row] = static_cast<float>(unit / VECTOR_LENGTH);
-        offsets_[row] = offset;
-        count_ += !has_[row];
-        has_[row] = 1;
+            numbers[at] = static_cast<std::int16_t>(rounded(static_cast<double>(weights[at]) / unit));
+        if (cls >= scales_.size()) scales_.resize(cls + std::size_t{1});
+        scales_[cls] = {static_cast<float>(unit / VECTOR_LENGTH), offset};
     }
 
-    void remove(std::size_t row) {
-        count_ -= has_[row];
-        has_[row] = 0;
-    }
+    void remove(std::uint32_t cls) { numbers_.remove(cls); }
 
-    // Return the score of a row that has weights, for the numbers of a vector.
-    float score(std::size_t row, const std::int16_t* vector) const {
-        const std::int32_t sum = product(&numbers_[row * dimension_], vector, dimension_);
-        return static_cast<float>(sum) * units_[row] - offsets_[row];
+    // Return the score of a class that has weights, for the numbers of a vector.
+    float score(std::uint32_t cls, const std::int16_t* vector) const {
+        const std::int32_t sum = product(numbers_[cls], vector, dimension_);
+        return static_cast<float>(sum) * scales_[cls].unit - scales_[cls].offset;
     }
 
     std::size_t resident_bytes() const {
-        return numbers_.capacity() * sizeof(std::int16_t) +
-               (units_.capacity() + offsets_.capacity()) * sizeof(float) + has_.capacity();
+        return numbers_.resident_bytes() + scales_.capacity() * sizeof(Scale);
     }
 
 private:
-    // By Cauchy and Schwarz, the product of a row of this length and a vector is an int32, and so is
+    struct Scale {
+        float unit = 0, offset = 0;
+    };
+
+    // By Cauchy and Schwarz, the product of the numbers of a class and a vector is an int32, and so is
     // each part of the sum.
     static constexpr double MOST = 32767, LONGEST = 500000, LEAST_UNIT = 1e-30;
     static_assert(LONGEST * LONGEST_VECTOR < 2147483647.0);
 
-    std::size_t dimension_ = 0;
-    std::uint32_t count_ = 0;
-    std::vector<std::int16_t> numbers_;
-    std::vector<float> units_, offsets_;  // by row
-    std::vector<std::uint8_t> has_;       // by row: 1 with weights
+    std::size_t dimension_;
+    ClassRows<std::int16_t> numbers_;
+    std::vector<Scale> scales_;  // by class
+};
+
+// Computes the weights of classes from their means, some classes at a time.
+class Weighing {
+public:
+    Weighing(const Covariance& covariance, std::size_t dimension, ClassWeights& weights)
+        : covariance_(covariance), dimension_(dimension), weights_(weights) {}
+
+    // Return where to write the mean of the next class.
+    float* mean_of(std::uint32_t cls) {
+        if (classes_.size() == TOGETHER) end();
+        classes_.push_back(cls);
+        if (numbers_.size() < classes_.size() * dimension_)
+            numbers_.resize(classes_.size() * dimension_);
+        return &numbers_[(classes_.size() - 1) * dimension_];
+    }
+
+    // Set the weights of the classes whose means were written.
+    void end() {
+        std::vector<float*> means;
+        for (std::size_t at = 0; at < classes_.size(); ++at)
+            means.push_back(&numbers_[at * dimension_]);
+        std::vector<float> offsets(means.size());
+        covariance_.weigh(means, dimension_, offsets.data());
+        for (std::size_t at = 0; at < classes_.size(); ++at)
+            weights_.set(classes_[at], means[at], offsets[at]);
+        classes_.clear();
+    }
+
+private:
+    static constexpr std::size_t TOGETHER = 64;  // classes, for each reading of the covariance
+
+    const Covariance& covariance_;
+    const std::size_t dimension_;
+    ClassWeights& weights_;
+    std::vector<std::uint32_t> classes_;
+    std::vector<float> numbers_;  // the means, of which each is written before the next is asked for
 };
 
 }  // namespace manyclass

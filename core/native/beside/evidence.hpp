@@ -2,7 +2,7 @@
 // vectors of past events. All learners of a model share it, as they share the taxonomy.
 //
 //   "describe" event ──► DescriptionIndex ──► scores by words of the descriptions
-//   vector of an event ──► VectorSums ──► Precision, weights ──► scores by the vector
+//   vector of an event ──► VectorSums ──► Covariance, weights ──► scores by the vector
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct EvidenceLimits {
 };
 
 // Threads: any number may rank, with a View. One changes it; it waits for the rankings under way,
-// but not while it computes a new precision.
+// but not while it computes a new covariance.
 class Evidence {
 public:
     // The seed salts the tables of names and has no effect on the state.
@@ -93,7 +93,7 @@ public:
             numbers.resize(vector.size());
             std::memcpy(numbers.data(), vector.data(), vector.bytes());
             const ClassWeights& weights = evidence_.weights_;
-            scores.resize(weights.rows());
+            scores.resize(weights.end());
             for (std::uint32_t id = 0; id < scores.size(); ++id)
                 if (weights.has(id)) scores[id] = weights.score(id, numbers.data());
             const ClassWeights& of_none = evidence_.weights_of_none_;
@@ -138,7 +138,7 @@ public:
         }
         described_ += is_described(id);
         since_[id] = since;
-        weigh(id);
+        weigh({id});
         tidy(id);
     }
 
@@ -160,14 +160,14 @@ public:
             }
         }
         sums_.add(vector, ids, VectorSums::units_of(weight), seq, of);
-        if (sums_.events() >= due() || precision_.mean().empty()) return refresh(limits);
+        if (sums_.events() >= due() || covariance_.mean().empty()) return refresh(limits);
         const Writing lock(lock_);
-        for (const std::uint32_t id : ids) weigh(id);
+        weigh(ids);
         for (const std::uint32_t id : ids) tidy(id);
         evict(limits);
     }
 
-    // Forget what the precision has of vectors that were taken back: it is computed anew with the
+    // Forget what the covariance has of vectors that were taken back: it is computed anew with the
     // next vector.
     void expire() { refreshed_ = 0; }
 
@@ -182,7 +182,7 @@ public:
             if (id == NO_ID || !sums_.take_back(vector, id, VectorSums::units_of(weight), of))
                 continue;
             const Writing lock(lock_);
-            weigh(id);
+            weigh({id});
             tidy(id);
         }
     }
@@ -193,7 +193,7 @@ public:
         if (id == NO_ID || !sums_.has(id)) return;
         sums_.forget(id);
         const Writing lock(lock_);
-        weigh(id);
+        weigh({id});
         tidy(id);
     }
 
@@ -209,7 +209,7 @@ public:
             return;
         }
         sums_.merge(id, into);
-        for (const std::uint32_t each : {id, into}) weigh(each);
+        weigh({id, into});
         for (const std::uint32_t each : {id, into}) tidy(each);
     }
 
@@ -223,8 +223,15 @@ public:
         const Reading lock(lock_);
         const std::uint64_t classes = weights_.count(), size = dimension_;
         return {described_, classes, static_cast<std::uint64_t>(events_ / VectorSums::UNIT), size,
-                classes * VectorSums::bytes_of_class(size) + size * size * 2 * sizeof(float) +
+                classes * VectorSums::bytes_of_class(size) + bytes_of_pairs(size) +
                     descriptions_.bytes()};
+    }
+
+    // The bytes that all descriptions take, with their vectors.
+    std::uint64_t bytes_of_descriptions() const {
+        const Reading lock(lock_);
+        return descriptions_.bytes() +
+               vectors_of_classes_ * (OF_VECTOR + dimension_ * 3 * sizeof(std::int16_t));
     }
 
     // True of a class with a description or with vectors of events.
@@ -287,8 +294,8 @@ public:
             {"vector_class_older", "u8", 2 * older, nullptr},
             {"vector_class_sums", "u8", classes * size, nullptr},
             {"vector_products", "u8", size * (size + 1) / 2, nullptr},
-            {"vector_mean", "f4", precision_.mean().size(), nullptr},
-            {"vector_precision", "f4", precision_.numbers().size(), nullptr},
+            {"vector_mean", "f4", covariance_.mean().size(), nullptr},
+            {"vector_factor", "f4", covariance_.factor().size(), nullptr},
         };
     }
 
@@ -321,10 +328,10 @@ public:
         }
         const auto& products = sums_.all_products();
         std::copy(products.begin(), products.end(), static_cast<std::int64_t*>(sections[6].data));
-        const auto& mean = precision_.mean();
+        const auto& mean = covariance_.mean();
         std::copy(mean.begin(), mean.end(), static_cast<float*>(sections[7].data));
-        const auto& precision = precision_.numbers();
-        std::copy(precision.begin(), precision.end(), static_cast<float*>(sections[8].data));
+        const auto& factor = covariance_.factor();
+        std::copy(factor.begin(), factor.end(), static_cast<float*>(sections[8].data));
     }
 
     // Fill new evidence; describe the classes afterwards. Throw
@@ -343,25 +350,27 @@ public:
         need(sections[6].size == size * (size + 1) / 2, "vector_products",
              "they are not those of the dimension");
         need(sections[7].size == size, "vector_mean", "it is not that of the dimension");
-        need(sections[8].size == 0 || sections[8].size == size * size, "vector_precision",
+        need(sections[8].size == 0 || sections[8].size == size * (size + 1) / 2, "vector_factor",
              "it is not that of the dimension");
         begin(size);
         sums_.load(size, static_cast<std::int64_t>(facts[1]),
                    static_cast<const std::int64_t*>(sections[6].data));
         refreshed_ = static_cast<std::int64_t>(facts[2]);
         const auto* const mean = static_cast<const float*>(sections[7].data);
-        const auto* const precision = static_cast<const float*>(sections[8].data);
+        const auto* const factor = static_cast<const float*>(sections[8].data);
         need(std::all_of(mean, mean + size, [](float one) { return std::fabs(one) <= 1; }),
              "vector_mean", "a number is not one of a mean");
-        need(std::all_of(precision, precision + sections[8].size,
-                         [](float one) { return std::fabs(one) <= LARGEST_PRECISION; }),
-             "vector_precision", "a number is too large");
+        need(std::all_of(factor, factor + sections[8].size,
+                         [](float one) { return std::fabs(one) <= LARGEST_FACTOR; }),
+             "vector_factor", "a number is too large");
+        for (std::size_t at = 0, row = 0; at < sections[8].size; at += ++row + 1)
+            need(factor[at] >= LEAST_OF_DIAGONAL, "vector_factor", "it has no inverse");
         const auto* const products = static_cast<const std::int64_t*>(sections[6].data);
         need(std::all_of(products, products + sections[6].size,
                          [](std::int64_t one) { return one <= LARGEST_SUM && one >= -LARGEST_SUM; }),
              "vector_products", "a sum is too large");
-        precision_.load({precision, precision + sections[8].size}, {mean, mean + size});
-        weights_of_none_ = weights_of_none(precision_);
+        covariance_.load({factor, factor + sections[8].size}, {mean, mean + size});
+        weights_of_none_ = weights_of_none(covariance_);
         const auto* const sizes = static_cast<const std::uint16_t*>(sections[1].data);
         const auto* const names = static_cast<const char*>(sections[2].data);
         const auto* const counts = static_cast<const std::uint64_t*>(sections[3].data);
@@ -398,51 +407,54 @@ public:
         }
         need(pair == sections[4].size, "vector_class_older", "an event is of no class");
         need(begin == sections[2].size, "vector_class_name_sizes", "more name bytes than names");
-        for (std::uint32_t id = 0; id < names_.end(); ++id) weigh(id);
+        weigh(all_ids());
     }
 
     std::size_t resident_bytes() const {
         const Reading lock(lock_);
         return names_.resident_bytes() + order_.resident_bytes() +
                descriptions_.resident_bytes() + bytes_of_sums_ + weights_.resident_bytes() +
-               precision_.numbers().capacity() * sizeof(float);
+               covariance_.factor().capacity() * sizeof(float);
     }
 
 private:
-    static constexpr std::uint64_t FACTS = 3;
+    static constexpr std::uint64_t FACTS = 3, OF_VECTOR = 800;  // bytes beside the numbers
     static constexpr auto MOST_UNITS = static_cast<std::uint64_t>(VectorSums::MOST_UNITS);
     static constexpr std::int64_t LARGEST_SUM = std::int64_t{1} << 62;
-    static constexpr float LARGEST_PRECISION = 2e9f;  // the least pivot is 1e-9
+    // Of a factor of a matrix whose mean diagonal is 1; no pivot is below 1e-9.
+    static constexpr float LARGEST_FACTOR = 65, LEAST_OF_DIAGONAL = 3e-5f;
 
-    // The units of events from which on the precision is computed anew: a quarter more.
+    // The bytes of the sums of products and of the factor.
+    static std::uint64_t bytes_of_pairs(std::uint64_t size) {
+        return size * (size + 1) / 2 * (sizeof(std::int64_t) + sizeof(float));
+    }
+
+    // The units of events from which on the covariance is computed anew: a quarter more.
     std::int64_t due() const {
         return refreshed_ + std::max<std::int64_t>(VectorSums::UNIT, refreshed_ / 4);
     }
 
-    // Compute the precision and all weights anew. Rankings go on meanwhile.
+    // Compute the covariance and all weights anew. Rankings go on meanwhile.
     void refresh(const EvidenceLimits& limits) {
         const std::int64_t events_now = sums_.events();
-        Precision precision = Precision::of(sums_, in_order());
-        ClassWeights weights(weights_.rows(), sums_.dimension());
-        for (std::uint32_t id = 0; id < names_.end(); ++id)
-            if (names_.alive(id)) weigh(id, precision, weights);
-        ClassWeights of_none = weights_of_none(precision);
+        Covariance covariance = Covariance::of(sums_, in_order());
+        const std::vector<std::uint32_t> ids = all_ids();
+        ClassWeights weights(sums_.dimension());
+        weigh(covariance, ids, weights);
+        ClassWeights of_none = weights_of_none(covariance);
         refreshed_ = events_now;
         const Writing lock(lock_);
-        events_ = events_now;
-        for (std::uint32_t id = 0; id < names_.end(); ++id) note_count(id);
-        std::swap(precision_, precision);
+        std::swap(covariance_, covariance);
         std::swap(weights_, weights);
         std::swap(weights_of_none_, of_none);
-        classes_ = sums_.classes();
-        bytes_of_sums_ = sums_.resident_bytes();
+        note(ids);
         evict(limits);
     }
 
     void begin(std::size_t dimension) {
         sums_.begin(dimension);
         dimension_ = dimension;
-        weights_ = ClassWeights(of_class_.size(), dimension);
+        weights_ = ClassWeights(dimension);
     }
 
     std::uint32_t add(std::string_view cls) {
@@ -452,58 +464,64 @@ private:
             of_class_.resize(id + std::size_t{1});
             since_.resize(of_class_.size());
             counts_.resize(of_class_.size());
-            weights_.fit(of_class_.size());
         }
         since_[id] = 0;
         return id;
     }
 
-    // Compute the weights of a class; it has none with neither events nor a vector of its own.
-    void weigh(std::uint32_t id, const Precision& precision, ClassWeights& weights) const {
-        const std::size_t size = sums_.dimension();
+    bool has_mean(std::uint32_t id) const { return sums_.has(id) || !of_class_[id].empty(); }
+
+    // Write the mean of a class that has events or a vector of its own.
+    void set_mean(std::uint32_t id, const Covariance& covariance, float* mean) const {
         const bool has_events = sums_.has(id), has_own = !of_class_[id].empty();
-        if (!has_events && !has_own) return weights.remove(id);
-        static thread_local std::vector<float> mean;
-        mean.resize(size);
-        const std::vector<float>& of_all = precision.mean();
+        const std::vector<float>& of_all = covariance.mean();
         const std::int64_t one = VectorSums::UNIT, own = has_own ? one : 0;
         const double count = static_cast<double>((has_events ? sums_[id].count : 0) + own + one);
-        for (std::size_t at = 0; at < size; ++at) {
+        for (std::size_t at = 0; at < sums_.dimension(); ++at) {
             const std::int64_t sum = (has_events ? sums_.sum(id)[at] : 0) +
                                      (has_own ? own * of_class_[id][at] : 0);
             const double more = of_all.empty() ? 0 : static_cast<double>(of_all[at]) * one;
             mean[at] = static_cast<float>(
                 (static_cast<double>(sum) / VECTOR_LENGTH + more) / count);
         }
-        set_weights(precision, mean, id, weights);
     }
 
-    // Return the weights of a class with neither events nor a vector of its own, as one row.
-    static ClassWeights weights_of_none(const Precision& precision) {
-        ClassWeights weights(1, precision.mean().size());
-        set_weights(precision, precision.mean(), 0, weights);
+    // Compute the weights of classes; one without a mean has none.
+    void weigh(const Covariance& covariance, const std::vector<std::uint32_t>& ids,
+               ClassWeights& weights) const {
+        Weighing weighing(covariance, sums_.dimension(), weights);
+        for (const std::uint32_t id : ids) {
+            if (has_mean(id)) set_mean(id, covariance, weighing.mean_of(id));
+            else weights.remove(id);
+        }
+        weighing.end();
+    }
+
+    // Return the weights of a class with neither events nor a vector of its own, as those of class 0.
+    static ClassWeights weights_of_none(const Covariance& covariance) {
+        const std::vector<float>& mean = covariance.mean();
+        ClassWeights weights(mean.size());
+        Weighing weighing(covariance, mean.size(), weights);
+        std::copy(mean.begin(), mean.end(), weighing.mean_of(0));
+        weighing.end();
         return weights;
     }
 
-    static void set_weights(const Precision& precision, const std::vector<float>& mean,
-                            std::size_t row, ClassWeights& weights) {
-        static thread_local std::vector<float> numbers;
-        numbers.resize(mean.size());
-        precision.multiply(mean.data(), mean.size(), numbers.data());
-        weights.set(row, numbers, product(numbers.data(), mean.data(), mean.size()) / 2);
+    // The same in place, with the lock held.
+    void weigh(const std::vector<std::uint32_t>& ids) {
+        if (dimension_ == 0) return;
+        weigh(covariance_, ids, weights_);
+        note(ids);
     }
 
-    // The same in place, with the lock held.
-    void weigh(std::uint32_t id) {
-        if (dimension_ == 0) return;
-        weigh(id, precision_, weights_);
+    // Note what rankings read of these classes.
+    void note(const std::vector<std::uint32_t>& ids) {
+        for (const std::uint32_t id : ids)
+            counts_[id] = sums_.has(id) ? sums_[id].count : 0;
         events_ = sums_.events();
         classes_ = sums_.classes();
         bytes_of_sums_ = sums_.resident_bytes();
-        note_count(id);
     }
-
-    void note_count(std::uint32_t id) { counts_[id] = sums_.has(id) ? sums_[id].count : 0; }
 
     bool is_described(std::uint32_t id) const {
         return descriptions_.has(id) || !of_class_[id].empty();
@@ -513,14 +531,14 @@ private:
     void tidy(std::uint32_t id) {
         if (!sums_.has(id) && !is_described(id) && since_[id] == 0) names_.remove(id);
         if (sums_.classes() == 0) {
-            precision_ = {};
-            weights_of_none_ = {};
+            covariance_ = {};
+            weights_of_none_ = ClassWeights();
             refreshed_ = 0;
-            for (std::uint32_t each = 0; each < names_.end(); ++each)
-                if (names_.alive(each) && !of_class_[each].empty()) weigh(each);
+            weigh(all_ids());
             if (vectors_of_classes_ == 0 && dimension_ > 0) {
                 sums_.clear();
-                weights_ = {};
+                weights_ = ClassWeights();
+                bytes_of_sums_ = sums_.resident_bytes();
                 events_ = 0;
                 dimension_ = 0;
             }
@@ -543,9 +561,16 @@ private:
                     oldest = id;
             }
             sums_.forget(oldest);
-            weigh(oldest);
+            weigh({oldest});
             tidy(oldest);
         }
+    }
+
+    std::vector<std::uint32_t> all_ids() const {
+        std::vector<std::uint32_t> ids;
+        for (std::uint32_t id = 0; id < names_.end(); ++id)
+            if (names_.alive(id)) ids.push_back(id);
+        return ids;
     }
 
     // The classes with events, in the order of their names: ids differ after a snapshot was loaded.
@@ -566,10 +591,10 @@ private:
     std::vector<std::vector<std::int16_t>> of_class_;  // by id: the vector of its description
     std::uint64_t vectors_of_classes_ = 0;
     VectorSums sums_;  // read and changed by the one thread that changes the evidence
-    Precision precision_;
-    std::int64_t refreshed_ = 0;     // the units of events when the precision was computed
-    ClassWeights weights_;           // by id
-    ClassWeights weights_of_none_;   // one row: a class with neither events nor a vector of its own
+    Covariance covariance_;
+    std::int64_t refreshed_ = 0;     // the units of events when the covariance was computed
+    ClassWeights weights_;           // of the classes that are scored
+    ClassWeights weights_of_none_;   // of class 0: one with neither events nor a vector of its own
     std::vector<std::uint64_t> since_;  // by id: the event that first described it; 0 without one
     std::vector<std::int64_t> counts_;  // by id: the units of its events, as rankings read them
     std::uint32_t classes_ = 0;  // with events

@@ -74,9 +74,9 @@ private:
     std::array<double, COUNT> right_{}, differs_{};
 };
 
-// The parts of a score.
+// The parts of a score. The weight of words is 1; outcomes choose a factor on those of the others.
 enum class Part : std::size_t { words, names, vectors };
-constexpr std::size_t PARTS = 3;
+constexpr std::size_t PARTS = 3, WEIGHED_PARTS = PARTS - 1;
 
 // Threads: any may read the weights and spreads in use; the thread that learns makes other calls.
 class Mixture {
@@ -84,24 +84,24 @@ public:
     static constexpr std::array<double, 7> FACTORS{0, 1. / 16, 1. / 8, 1. / 4, 1. / 2, 1, 2};
     static constexpr std::size_t USUAL = 5;
 
-    // Return the factor on the usual weight of a part.
-    double factor(Part part) const { return FACTORS[in_force_[at(part)]]; }
+    // Return the factor on the usual weight of a part other than words.
+    double factor(Part part) const { return FACTORS[in_force_[weighed(part)]]; }
 
     // Return the usual spread of the scores of a part; 0 before the first event.
     double spread(Part part) const { return spreads_[at(part)]; }
 
-    // Return the weight before any outcome, for so many labels of a class on average.
+    // Return the weight of a part other than words before any outcome, for so many labels of a class on
+    // average.
     static double usual_weight(Part part, double labels) {
-        if (part == Part::words) return 1;
         if (part == Part::names) return MOST_OF_NAMES / std::max(1.0, labels);
         return std::clamp(OF_VECTORS / std::sqrt(std::max(labels, 1.0)), 1.0, MOST_OF_VECTORS);
     }
 
     // Take in the shares of first ranks that an event would have had by each factor.
     void judge(Part part, const std::array<double, FACTORS.size()>& shares) {
-        Choice& choice = choices_[at(part)];
+        Choice& choice = choices_[weighed(part)];
         choice.judge(shares);
-        in_force_[at(part)] = choice.chosen();
+        in_force_[weighed(part)] = choice.chosen();
     }
 
     // Take in the spread of the scores of an event.
@@ -115,31 +115,37 @@ public:
     // --- state ---------------------------------------------------------------------------------
 
     using Choice = WeightChoice<FACTORS.size()>;
-    static constexpr std::size_t NUMBERS = PARTS * (Choice::NUMBERS + 2);
+    static constexpr std::size_t NUMBERS = 2 * PARTS + WEIGHED_PARTS * Choice::NUMBERS;
 
     bool is_new() const {
         return std::all_of(events_.begin(), events_.end(), [](double count) { return count == 0; }) &&
                std::all_of(choices_.begin(), choices_.end(),
                            [](const Choice& each) { return each.is_new(); });
     }
+    // The spread of each part with its events, then the choices.
     void dump(double* numbers) const {
-        for (std::size_t at = 0; at < PARTS; ++at, numbers += Choice::NUMBERS + 2) {
-            choices_[at].dump(numbers);
-            numbers[Choice::NUMBERS] = spreads_[at];
-            numbers[Choice::NUMBERS + 1] = events_[at];
+        for (std::size_t at = 0; at < PARTS; ++at) {
+            *numbers++ = spreads_[at];
+            *numbers++ = events_[at];
+        }
+        for (const Choice& each : choices_) {
+            each.dump(numbers);
+            numbers += Choice::NUMBERS;
         }
     }
     void load(const double* numbers) {
-        for (std::size_t at = 0; at < PARTS; ++at, numbers += Choice::NUMBERS + 2) {
-            const double spread = numbers[Choice::NUMBERS], events = numbers[Choice::NUMBERS + 1];
-            choices_[at].load(numbers, "mixture");
+        for (std::size_t at = 0; at < PARTS; ++at) {
+            const double spread = *numbers++, events = *numbers++;
             need(spread >= 0 && spread <= LARGEST_SPREAD, "mixture", "it is not a spread");
             need(events >= 0 && events <= static_cast<double>(LARGEST_COUNT) &&
                      events == std::floor(events),
                  "mixture", "it is not a count");
-            in_force_[at] = choices_[at].chosen();
             spreads_[at] = spread;
             events_[at] = events;
+        }
+        for (std::size_t at = 0; at < WEIGHED_PARTS; ++at, numbers += Choice::NUMBERS) {
+            choices_[at].load(numbers, "mixture");
+            in_force_[at] = choices_[at].chosen();
         }
     }
 
@@ -149,9 +155,10 @@ private:
 
     static constexpr std::size_t at(Part part) { return static_cast<std::size_t>(part); }
 
-    std::array<Choice, PARTS> choices_{Choice(USUAL, RISE), Choice(USUAL, RISE),
-                                       Choice(USUAL, RISE)};
-    std::array<std::atomic<std::size_t>, PARTS> in_force_{USUAL, USUAL, USUAL};
+    static constexpr std::size_t weighed(Part part) { return at(part) - 1; }
+
+    std::array<Choice, WEIGHED_PARTS> choices_{Choice(USUAL, RISE), Choice(USUAL, RISE)};
+    std::array<std::atomic<std::size_t>, WEIGHED_PARTS> in_force_{USUAL, USUAL};
     std::array<std::atomic<double>, PARTS> spreads_{0.0, 0.0, 0.0};
     std::array<double, PARTS> events_{};  // with a spread
 };

@@ -26,8 +26,8 @@ MANYCLASS_ANY_WIDTH inline void add_scaled_short(std::int64_t* __restrict to,
         to[at] += static_cast<std::int64_t>(factor * numbers[at]);
 }
 
-MANYCLASS_ANY_WIDTH inline void add_scaled(double* __restrict to, const double* __restrict numbers,
-                                           std::size_t count, double factor) {
+MANYCLASS_ANY_WIDTH inline void add_scaled(float* __restrict to, const float* __restrict numbers,
+                                           std::size_t count, float factor) {
     for (std::size_t at = 0; at < count; ++at) to[at] += factor * numbers[at];
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "beside/class_rows.hpp"
 #include "beside/vector_kernels.hpp"
 #include "pipeline/vector.hpp"
 
@@ -52,7 +53,7 @@ public:
     }
     bool has(std::uint32_t cls) const { return cls < of_.size() && of_[cls].count > 0; }
     const ClassSum& operator[](std::uint32_t cls) const { return of_[cls]; }
-    const std::int64_t* sum(std::uint32_t cls) const { return &sums_[cls * dimension_]; }
+    const std::int64_t* sum(std::uint32_t cls) const { return sums_[cls]; }
     // Of the row of M: its numbers up to the diagonal.
     const std::int64_t* products(std::size_t row) const { return &products_[row * (row + 1) / 2]; }
 
@@ -60,7 +61,7 @@ public:
     void begin(std::size_t dimension) {
         dimension_ = dimension;
         products_.assign(dimension * (dimension + 1) / 2, 0);
-        sums_.assign(of_.size() * dimension, 0);
+        sums_ = ClassRows<std::int64_t>(dimension);
     }
 
     // Forget everything, also the dimension.
@@ -117,11 +118,8 @@ public:
         std::sort(older.begin(), older.end());
         older.erase(std::unique(older.begin(), older.end()), older.end());
         older.erase(std::lower_bound(older.begin(), older.end(), into.born), older.end());
-        std::int64_t* const sum = &sums_[from * dimension_];
-        for (std::size_t at = 0; at < dimension_; ++at) {
-            sums_[to * dimension_ + at] += sum[at];
-            sum[at] = 0;
-        }
+        const std::int64_t* const sum = sums_[from];
+        for (std::size_t at = 0; at < dimension_; ++at) sums_[to][at] += sum[at];
         of.count = 0;
         end_class(from);
     }
@@ -140,7 +138,6 @@ public:
         events_ -= of_[cls].count;
         retired_ += std::max<std::int64_t>(0, of_[cls].count - UNIT);
         of_[cls].count = 0;
-        std::fill_n(&sums_[cls * dimension_], dimension_, 0);
         end_class(cls);
     }
 
@@ -163,13 +160,13 @@ public:
     void load_class(std::uint32_t cls, const ClassSum& of, const std::int64_t* sum) {
         fit(cls);
         of_[cls] = of;
-        std::copy_n(sum, dimension_, &sums_[cls * dimension_]);
+        std::copy_n(sum, dimension_, sums_[cls]);
         events_ += of.count;
         ++classes_;
     }
 
     std::size_t resident_bytes() const {
-        return (sums_.capacity() + products_.capacity()) * sizeof(std::int64_t) +
+        return sums_.resident_bytes() + products_.capacity() * sizeof(std::int64_t) +
                of_.capacity() * sizeof(ClassSum);
     }
 
@@ -180,13 +177,12 @@ private:
     }
 
     void fit(std::uint32_t cls) {
-        if (cls < of_.size()) return;
-        of_.resize(cls + std::size_t{1});
-        sums_.resize(of_.size() * dimension_);
+        if (cls >= of_.size()) of_.resize(cls + std::size_t{1});
+        sums_.add(cls);
     }
 
     void add_to_class(std::uint32_t cls, std::int64_t units) {
-        add_scaled(&sums_[cls * dimension_], numbers_.data(), dimension_, units);
+        add_scaled(sums_[cls], numbers_.data(), dimension_, units);
         of_[cls].count += units;
         events_ += units;
     }
@@ -205,6 +201,7 @@ private:
 
     void end_class(std::uint32_t cls) {
         of_[cls] = {};
+        sums_.remove(cls);
         if (--classes_ > 0) return;
         // without classes, nothing is left that later sums could need
         const std::size_t dimension = dimension_;
@@ -217,7 +214,8 @@ private:
     std::int64_t events_ = 0;   // Σ n_c
     std::int64_t retired_ = 0;  // units of the scatter of forgotten classes
     std::vector<ClassSum> of_;  // by class
-    std::vector<std::int64_t> sums_, products_;
+    ClassRows<std::int64_t> sums_;  // by class, of those with events
+    std::vector<std::int64_t> products_;
     std::vector<std::int32_t> numbers_;  // of the present vector
 };
 

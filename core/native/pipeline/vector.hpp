@@ -15,7 +15,7 @@
 
 namespace manyclass {
 
-constexpr std::size_t LEAST_DIMENSION = 2, MOST_DIMENSION = 4096;
+constexpr std::size_t LEAST_DIMENSION = 2, MOST_DIMENSION = 3072;
 constexpr double VECTOR_LENGTH = 4096;  // of every vector, but for rounding
 constexpr double LONGEST_VECTOR = VECTOR_LENGTH + 33;  // sqrt(MOST_DIMENSION) / 2, and one for doubles
 

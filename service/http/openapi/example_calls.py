@@ -253,7 +253,7 @@ CALLS: Final = (
     Call(
         "rank",
         "a vector of one number",
-        problem(422, "a vector has from 2 to 4096 numbers, not 1", "#/vector"),
+        problem(422, "a vector has from 2 to 3072 numbers, not 1", "#/vector"),
         422,
         body={"text": "a puck", "vector": [0.5]},
     ),

@@ -389,3 +389,17 @@ async def test_titles_are_given_by_name(call):
     ]
     assert_problem(await call("POST", "/titles", {"classes": []}), 422, "#/classes")
     assert_problem(await call("POST", "/titles", {"classes": ["a"] * 1001}), 422, "#/classes")
+
+
+async def test_a_description_above_a_limit_is_refused():
+    async with calling(max_classes=2) as call:
+        for name in ("a", "b"):
+            await call("PUT", f"/classes/{name}", {"title": name})
+        refused = await call("PUT", "/classes/c", {"title": "c", "parent": None})
+        assert_problem(refused, 409)
+        assert "MANYCLASS_MAX_CLASSES" in refused.json()["detail"]
+        assert_problem(
+            await call("POST", "/classes", {"classes": [{"class": "c", "title": "c"}]}), 409
+        )
+        await call("PUT", "/classes/a", {"title": None})
+        assert (await call("PUT", "/classes/c", {"title": "c"})).json() == {"seq": 4}
