@@ -20,6 +20,9 @@ class CoreError(Exception):
     """Base of the engine's own errors."""
 
 
+SAME_MODEL = "send vectors of one model"  # for a vector of another dimension than those before
+
+
 class InstanceError(CoreError, ValueError):
     """An invalid feature, value or class name. The state is unchanged.
 
@@ -65,7 +68,7 @@ class DimensionConflict(RequestConflict):
     """The vector of an event has another number of numbers than those before it."""
 
     def __init__(self, position: int, given: int, others: str) -> None:
-        message = f"the vector has {given} numbers; {others}"
+        message = f"the vector has {given} numbers; {others}: {SAME_MODEL}"
         super().__init__(message, position, ("vector",))
 
 

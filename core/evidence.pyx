@@ -15,7 +15,7 @@ from manyclass.core.taxonomy cimport Section
 
 import numpy as np
 
-from manyclass.core.errors import InstanceError, SnapshotError
+from manyclass.core.errors import SAME_MODEL, InstanceError, SnapshotError
 from manyclass.core.sections import runs
 
 release_gil_while_waiting()
@@ -71,7 +71,7 @@ cdef class Evidence:
         cdef size_t known = deref(self._native).dimension()
         if known and instance.has_vector and instance.dimension != known:
             raise InstanceError(
-                f"the vector has {instance.dimension} numbers; all before have {known}",
+                f"the vector has {instance.dimension} numbers; all before have {known}: {SAME_MODEL}",
                 ("vector",),
             )
 

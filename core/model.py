@@ -17,8 +17,8 @@ from manyclass.core.descriptions import SECTIONS as DESCRIPTION_SECTIONS
 from manyclass.core.descriptions import Description, Descriptions
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
-    DimensionConflict,
     DescriptionsFull,
+    DimensionConflict,
     EventConflict,
     EventError,
     PlacementFault,
@@ -527,6 +527,7 @@ class Model(ModelLearners):
             gone += taxonomy.forget(name)
         else:
             taxonomy.rename(name, to)
+            is_class = is_class or self.evidence.events_of(to) > 0
             is_class = is_class or any(each.learner.has_class(to) for each in self.enrolled)
         if is_class:
             taxonomy.note_classes([to])

@@ -12,8 +12,8 @@ from msgspec import UNSET, UnsetType
 from starlette.exceptions import HTTPException
 
 from manyclass.core.errors import (
-    DimensionConflict,
     DescriptionsFull,
+    DimensionConflict,
     EventConflict,
     InstanceError,
     LearnerHalfChanged,

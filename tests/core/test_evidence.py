@@ -670,3 +670,13 @@ class Replicas(RuleBasedStateMachine):
 
 TestReplicas = Replicas.TestCase
 TestReplicas.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+
+
+def test_a_class_of_vectors_alone_is_a_class_when_a_parent_is_merged_into_it() -> None:
+    model = Model(Options())
+    model.apply(1, Event.learn(Instance({}, [1.0, 2.0]), ["y"]))
+    model.apply(2, Event.place({"c": "top"}))
+    model.apply(3, Event.rename("top", "y", merges=True))
+    assert model.taxonomy.is_class("y")
+    model.apply(4, Event.forget_class("c"))
+    assert "y" in model.taxonomy

@@ -98,7 +98,7 @@ inline bool is_rounded(const double* numbers, std::size_t dimension) {
     return is_length(std::sqrt(squares), dimension);
 }
 
-constexpr std::size_t PARTS_OF_SUM = 8;  // which do not wait for each other
+constexpr std::size_t PARTS_OF_SUM = 8;  // none waits for another
 
 // Return the largest magnitude; a number that is none is passed over.
 inline double largest_of(const double* numbers, std::size_t dimension) {
