@@ -35,7 +35,7 @@ cdef class EventBatch:
         cdef vector[string_view] names
         cdef EventOrigin origin
         if is_signed(bytes_of(instance)) or not (len(instance) or instance.has_vector):
-            raise ValueError("a plain event has features above 0, or a vector")
+            raise ValueError("a plain event has a vector or features, all above 0")
         for name in classes:
             names.push_back(Instance.utf8(<str?>name, "class", ("classes",)))
         if names.empty():

@@ -362,7 +362,10 @@ async def test_a_label_of_an_instance_with_a_vector_that_came_too_early_points_t
     await call("POST", "/learn", {"text": "a", "classes": ["x"], "vector": [1, 2, 3]})
     refused = await call("POST", "/learn", {"id": "q", "classes": ["x"]})
     assert_problem(refused, 422, "#/id")
-    assert "the vector has 2 numbers; all before have 3: send vectors of one model" in refused.json()["detail"]
+    assert (
+        "the vector has 2 numbers; all before have 3: send vectors of one model"
+        in refused.json()["detail"]
+    )
     assert (await call("POST", "/learn", {"text": "a", "classes": ["x"]})).status_code == 200
 
 
