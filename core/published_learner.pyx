@@ -72,7 +72,7 @@ cdef class PublishedLearner:
         cdef string_view instance = bytes_of(event._instance)
         cdef double weight = event.weight
         began = 0.0 if clock is None else clock()
-        if has_vector(instance):  # a new precision takes milliseconds
+        if has_vector(instance):  # a new factor of the covariance takes milliseconds
             with nogil:
                 learned = deref(self._native).learn(instance, classes, rejected, weight, source)
         else:

@@ -15,8 +15,8 @@
 
 namespace manyclass {
 
-// The numbers of a class count in units of its own, of which the largest weight has at most 32,767: the
-// rounding is finer than that of vectors.
+// Each class has a unit of its own, of which its largest weight has at most 32,767: the rounding is
+// finer than that of vectors.
 // Threads: one changes it; any number may call const functions at once.
 class ClassWeights {
 public:
@@ -59,8 +59,8 @@ private:
         float unit = 0, offset = 0;
     };
 
-    // By Cauchy and Schwarz, the product of the numbers of a class and a vector is an int32, and so is
-    // each part of the sum.
+    // By the inequality of Cauchy and Schwarz, the product of a class and a vector fits into an int32,
+    // and so does each part of the sum.
     static constexpr double MOST = 32767, LONGEST = 500000, LEAST_UNIT = 1e-30;
     static_assert(LONGEST * LONGEST_VECTOR < 2147483647.0);
 

@@ -19,10 +19,10 @@
 #include "beside/class_weights.hpp"
 #include "beside/description_index.hpp"
 #include "beside/discriminant.hpp"
+#include "beside/vector_sections.hpp"
 #include "beside/vector_sums.hpp"
 #include "pipeline/reader_slots.hpp"
 #include "pipeline/vector.hpp"
-#include "snapshot/visitor.hpp"
 #include "storage/name_page.hpp"
 #include "storage/vocabulary.hpp"
 
@@ -40,13 +40,12 @@ public:
     // The seed salts the tables of names and has no effect on the state.
     explicit Evidence(std::uint64_t hash_seed) : names_(hash_seed), descriptions_(hash_seed) {}
 
-    // True if it can say anything of an instance. Without descriptions and vectors, this costs
-    // nothing else.
+    // True if the evidence may change the ranking of an instance.
     bool concerns(std::string_view instance) const {
         return described_ > 0 || (dimension_ > 0 && has_vector(instance));
     }
 
-    // True with any description or vector.
+    // True if there is a description or a vector.
     bool concerns_any() const { return described_ > 0 || dimension_ > 0; }
 
     // The dimension of all vectors; 0 before the first.
@@ -78,16 +77,16 @@ public:
             return static_cast<double>(evidence_.events_) / VectorSums::UNIT / classes;
         }
 
-        // The number of events of the log since a class was described; of all without a description
-        // that ranks.
+        // The number of events of the log since a class was described; of all events for a class
+        // without a description that ranks.
         std::uint64_t events_since_described(std::uint32_t id) const {
             const std::uint64_t now = evidence_.seq_;
             const std::uint64_t since = evidence_.is_described(id) ? evidence_.since_[id] : 0;
             return now > since ? now - since : 0;
         }
 
-        // Set the scores of all classes with weights; those of others stay. Return that of a class
-        // that has neither events nor a vector of its own.
+        // Set the scores of all classes with weights; those of others stay. Return the score of a
+        // class that has neither events nor a vector of its own.
         float score(VectorView vector, std::vector<float>& scores) const {
             static thread_local std::vector<std::int16_t> numbers;
             numbers.resize(vector.size());
@@ -116,9 +115,9 @@ public:
     // Note the number of the last event of the log.
     void set_seq(std::uint64_t seq) { seq_ = seq; }
 
-    // Replace the description of a class: the instance of its texts, with its vector; it was first
-    // described by event `since`. An instance without features and vector ranks no class. With 0 as
-    // `since`, it removes the description.
+    // Replace the description of a class by the instance of its texts, with its vector. Event `since`
+    // first described the class; 0 removes the description. An instance without features and vector
+    // ranks no class.
     void describe(std::string_view cls, std::string_view instance, std::uint64_t since) {
         const VectorView vector = vector_of(instance);
         const bool is_empty = since == 0 && feature_count(instance) == 0 && vector.empty();
@@ -128,13 +127,13 @@ public:
         if (id == NO_ID) id = add(cls);
         described_ -= is_described(id);
         descriptions_.put(id, instance);
-        vectors_of_classes_ -= !of_class_[id].empty();
-        of_class_[id].clear();
+        description_vector_count_ -= !description_vectors_[id].empty();
+        description_vectors_[id].clear();
         if (!vector.empty() && (dimension_ == 0 || vector.size() == dimension_)) {
             if (dimension_ == 0) begin(vector.size());
             for (std::size_t at = 0; at < vector.size(); ++at)
-                of_class_[id].push_back(vector[at]);
-            ++vectors_of_classes_;
+                description_vectors_[id].push_back(vector[at]);
+            ++description_vector_count_;
         }
         described_ += is_described(id);
         since_[id] = since;
@@ -143,7 +142,7 @@ public:
     }
 
     // Add the vector of event `of` to its classes; `seq` is that event, or the one that corrects it.
-    // Nothing without a vector, or with one of another dimension.
+    // Do nothing without a vector, or with one of another dimension.
     void learn(std::string_view instance, const std::vector<std::string_view>& classes,
                double weight, std::uint64_t seq, std::uint64_t of, const EvidenceLimits& limits) {
         const VectorView vector = vector_of(instance);
@@ -167,8 +166,7 @@ public:
         evict(limits);
     }
 
-    // Forget what the covariance has of vectors that were taken back: it is computed anew with the
-    // next vector.
+    // Compute the covariance anew with the next vector, because a vector was taken back.
     void expire() { refreshed_ = 0; }
 
     // Take the vector of event `of` back from these classes: the sums are as if they had never had
@@ -231,7 +229,7 @@ public:
     std::uint64_t bytes_of_descriptions() const {
         const Reading lock(lock_);
         return descriptions_.bytes() +
-               vectors_of_classes_ * (OF_VECTOR + dimension_ * 3 * sizeof(std::int16_t));
+               description_vector_count_ * (OF_VECTOR + dimension_ * 3 * sizeof(std::int16_t));
     }
 
     // True of a class with a description or with vectors of events.
@@ -240,7 +238,7 @@ public:
         return names_.find(cls) != NO_ID;
     }
 
-    // Count those of its classes that `wants(name)` wants, block by block.
+    // Count the classes for which `wants(name)` is true, block by block.
     template <class F>
     std::uint64_t count_classes(F&& wants) const {
         std::uint64_t count = 0;
@@ -253,8 +251,8 @@ public:
         return count;
     }
 
-    // The next of its classes after `after` that `wants(name)` wants, and the number of the events
-    // whose vectors each has; part of one counts as one.
+    // Read the next classes after `after` for which `wants(name)` is true, each with the number of the
+    // events whose vectors it has; part of one counts as one.
     template <class F>
     void class_page(std::string_view prefix, std::string_view after, std::size_t limit,
                     NamePage& page, F&& wants) const {
@@ -276,137 +274,30 @@ public:
 
     // --- state ---------------------------------------------------------------------------------
 
-    // Return the sections of the vectors with their sizes; none without vectors of events. The
-    // descriptions are the caller's.
+    // Return the sections of the vectors with their sizes; none without vectors of events. The caller
+    // keeps the descriptions.
     std::vector<Section> measure() const {
-        if (sums_.classes() == 0) return {};
-        std::uint64_t name_bytes = 0, older = 0;
-        for (const std::uint32_t id : in_order()) {
-            name_bytes += names_.name(id).size();
-            older += sums_[id].older.size();
-        }
-        const std::uint64_t classes = sums_.classes(), size = sums_.dimension();
-        return {
-            {"vector_facts", "u8", FACTS, nullptr},
-            {"vector_class_name_sizes", "u2", classes, nullptr},
-            {"vector_class_names", "u1", name_bytes, nullptr},
-            {"vector_class_counts", "u8", 3 * classes, nullptr},
-            {"vector_class_older", "u8", 2 * older, nullptr},
-            {"vector_class_sums", "u8", classes * size, nullptr},
-            {"vector_products", "u8", size * (size + 1) / 2, nullptr},
-            {"vector_mean", "f4", covariance_.mean().size(), nullptr},
-            {"vector_factor", "f4", covariance_.factor().size(), nullptr},
-        };
+        return sums_.classes() == 0 ? std::vector<Section>{} : writer().measure();
     }
 
-    // Copy the state into the sections that were measured.
+    // Fill the sections that were measured.
     void dump(const std::vector<Section>& sections) const {
-        if (sections.empty()) return;
-        auto* const facts = static_cast<std::uint64_t*>(sections[0].data);
-        facts[0] = sums_.dimension();
-        facts[1] = static_cast<std::uint64_t>(sums_.retired());
-        facts[2] = static_cast<std::uint64_t>(refreshed_);
-        auto* sizes = static_cast<std::uint16_t*>(sections[1].data);
-        auto* names = static_cast<char*>(sections[2].data);
-        auto* counts = static_cast<std::uint64_t*>(sections[3].data);
-        auto* older = static_cast<std::uint64_t*>(sections[4].data);
-        auto* sums = static_cast<std::int64_t*>(sections[5].data);
-        std::uint64_t position = 0;
-        for (const std::uint32_t id : in_order()) {
-            const std::string_view name = names_.name(id);
-            *sizes++ = static_cast<std::uint16_t>(name.size());
-            names = std::copy(name.begin(), name.end(), names);
-            *counts++ = static_cast<std::uint64_t>(sums_[id].count);
-            *counts++ = sums_[id].born;
-            *counts++ = sums_[id].last;
-            for (const std::uint64_t event : sums_[id].older) {
-                *older++ = position;
-                *older++ = event;
-            }
-            ++position;
-            sums = std::copy_n(sums_.sum(id), sums_.dimension(), sums);
-        }
-        const auto& products = sums_.all_products();
-        std::copy(products.begin(), products.end(), static_cast<std::int64_t*>(sections[6].data));
-        const auto& mean = covariance_.mean();
-        std::copy(mean.begin(), mean.end(), static_cast<float*>(sections[7].data));
-        const auto& factor = covariance_.factor();
-        std::copy(factor.begin(), factor.end(), static_cast<float*>(sections[8].data));
+        if (!sections.empty()) writer().dump(sections);
     }
 
     // Fill new evidence; describe the classes afterwards. Throw
     // std::invalid_argument("section: fault") if the sections contradict each other.
     void load(const std::vector<Section>& sections) {
-        const auto* const facts = static_cast<const std::uint64_t*>(sections[0].data);
-        need(sections[0].size == FACTS, "vector_facts", "it has another number of facts");
-        const std::uint64_t size = facts[0], classes = sections[1].size;
-        need(size >= LEAST_DIMENSION && size <= MOST_DIMENSION, "vector_facts",
-             "there is no such dimension");
-        need(facts[1] <= MOST_UNITS && facts[2] <= MOST_UNITS, "vector_facts",
-             "no count can be so large");
-        need(classes > 0 && sections[3].size == 3 * classes && sections[5].size == classes * size,
-             "vector_class_counts", "the arrays of the classes do not fit together");
-        need(sections[4].size % 2 == 0, "vector_class_older", "it is not an array of pairs");
-        need(sections[6].size == size * (size + 1) / 2, "vector_products",
-             "they are not those of the dimension");
-        need(sections[7].size == size, "vector_mean", "it is not that of the dimension");
-        need(sections[8].size == 0 || sections[8].size == size * (size + 1) / 2, "vector_factor",
-             "it is not that of the dimension");
-        begin(size);
-        sums_.load(size, static_cast<std::int64_t>(facts[1]),
-                   static_cast<const std::int64_t*>(sections[6].data));
-        refreshed_ = static_cast<std::int64_t>(facts[2]);
-        const auto* const mean = static_cast<const float*>(sections[7].data);
-        const auto* const factor = static_cast<const float*>(sections[8].data);
-        need(std::all_of(mean, mean + size, [](float one) { return std::fabs(one) <= 1; }),
-             "vector_mean", "a number is not one of a mean");
-        need(std::all_of(factor, factor + sections[8].size,
-                         [](float one) { return std::fabs(one) <= LARGEST_FACTOR; }),
-             "vector_factor", "a number is too large");
-        for (std::size_t at = 0, row = 0; at < sections[8].size; at += ++row + 1)
-            need(factor[at] >= LEAST_OF_DIAGONAL, "vector_factor", "it has no inverse");
-        const auto* const products = static_cast<const std::int64_t*>(sections[6].data);
-        need(std::all_of(products, products + sections[6].size,
-                         [](std::int64_t one) { return one <= LARGEST_SUM && one >= -LARGEST_SUM; }),
-             "vector_products", "a sum is too large");
-        covariance_.load({factor, factor + sections[8].size}, {mean, mean + size});
+        const VectorSectionsReader reader(sections);
+        begin(reader.dimension());
+        sums_.load(reader.dimension(), reader.retired(), reader.products());
+        refreshed_ = reader.refreshed();
+        covariance_.load(reader.factor(), reader.mean());
         weights_of_none_ = weights_of_none(covariance_);
-        const auto* const sizes = static_cast<const std::uint16_t*>(sections[1].data);
-        const auto* const names = static_cast<const char*>(sections[2].data);
-        const auto* const counts = static_cast<const std::uint64_t*>(sections[3].data);
-        const auto* const older = static_cast<const std::uint64_t*>(sections[4].data);
-        std::uint64_t pair = 0;  // position in `older`
-        const auto* const sums = static_cast<const std::int64_t*>(sections[5].data);
-        std::size_t begin = 0;
-        std::string_view before;
-        std::uint64_t all = 0;
-        for (std::uint64_t at = 0; at < classes; ++at) {
-            need(sections[2].size - begin >= sizes[at], "vector_class_name_sizes",
-                 "names are cut short");
-            const std::string_view name(names + begin, sizes[at]);
-            begin += sizes[at];
-            need(!name.empty() && name.size() <= LONGEST_NAME && is_utf8(name),
-                 "vector_class_names", "a name is not one");
-            need(at == 0 || before < name, "vector_class_names", "the names are out of order");
-            before = name;
-            const std::uint64_t* const of = counts + 3 * at;
-            need(of[0] > 0 && of[0] <= MOST_UNITS && of[1] <= of[2] && of[2] <= LARGEST_COUNT,
-                 "vector_class_counts", "no class has such counts");
-            all += of[0];
-            need(all + facts[1] <= MOST_UNITS, "vector_class_counts", "no count can be so large");
-            const std::int64_t* const sum = sums + at * size;
-            const auto most = static_cast<std::int64_t>(of[0]) * static_cast<std::int64_t>(VECTOR_LENGTH);
-            need(std::all_of(sum, sum + size, [&](std::int64_t one) { return one <= most && one >= -most; }),
-                 "vector_class_sums", "a sum is larger than its events can make it");
-            VectorSums::ClassSum loaded{static_cast<std::int64_t>(of[0]), of[1], of[2]};
-            for (; pair < sections[4].size && older[pair] == at; pair += 2) {
-                need(older[pair + 1] < loaded.born, "vector_class_older", "an event is not older");
-                loaded.older.push_back(older[pair + 1]);
-            }
-            sums_.load_class(add(name), loaded, sum);
-        }
-        need(pair == sections[4].size, "vector_class_older", "an event is of no class");
-        need(begin == sections[2].size, "vector_class_name_sizes", "more name bytes than names");
+        reader.read_classes([this](std::string_view name, const VectorSums::ClassSum& counts,
+                                   const std::int64_t* sum) {
+            sums_.load_class(add(name), counts, sum);
+        });
         weigh(all_ids());
     }
 
@@ -418,18 +309,18 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t FACTS = 3, OF_VECTOR = 800;  // bytes beside the numbers
-    static constexpr auto MOST_UNITS = static_cast<std::uint64_t>(VectorSums::MOST_UNITS);
-    static constexpr std::int64_t LARGEST_SUM = std::int64_t{1} << 62;
-    // Of a factor of a matrix whose mean diagonal is 1; no pivot is below 1e-9.
-    static constexpr float LARGEST_FACTOR = 65, LEAST_OF_DIAGONAL = 3e-5f;
+    static constexpr std::uint64_t OF_VECTOR = 800;  // bytes beside the numbers
+
+    VectorSectionsWriter writer() const {
+        return {names_, in_order(), sums_, covariance_, refreshed_};
+    }
 
     // The bytes of the sums of products and of the factor.
     static std::uint64_t bytes_of_pairs(std::uint64_t size) {
         return size * (size + 1) / 2 * (sizeof(std::int64_t) + sizeof(float));
     }
 
-    // The units of events from which on the covariance is computed anew: a quarter more.
+    // The units of events at which the covariance is computed anew: a quarter more than last time.
     std::int64_t due() const {
         return refreshed_ + std::max<std::int64_t>(VectorSums::UNIT, refreshed_ / 4);
     }
@@ -460,26 +351,26 @@ private:
     std::uint32_t add(std::string_view cls) {
         const std::uint32_t id = names_.add(cls);
         order_.add(names_, id);
-        if (id >= of_class_.size()) {
-            of_class_.resize(id + std::size_t{1});
-            since_.resize(of_class_.size());
-            counts_.resize(of_class_.size());
+        if (id >= description_vectors_.size()) {
+            description_vectors_.resize(id + std::size_t{1});
+            since_.resize(description_vectors_.size());
+            counts_.resize(description_vectors_.size());
         }
         since_[id] = 0;
         return id;
     }
 
-    bool has_mean(std::uint32_t id) const { return sums_.has(id) || !of_class_[id].empty(); }
+    bool has_mean(std::uint32_t id) const { return sums_.has(id) || !description_vectors_[id].empty(); }
 
     // Write the mean of a class that has events or a vector of its own.
     void set_mean(std::uint32_t id, const Covariance& covariance, float* mean) const {
-        const bool has_events = sums_.has(id), has_own = !of_class_[id].empty();
+        const bool has_events = sums_.has(id), has_own = !description_vectors_[id].empty();
         const std::vector<float>& of_all = covariance.mean();
         const std::int64_t one = VectorSums::UNIT, own = has_own ? one : 0;
         const double count = static_cast<double>((has_events ? sums_[id].count : 0) + own + one);
         for (std::size_t at = 0; at < sums_.dimension(); ++at) {
             const std::int64_t sum = (has_events ? sums_.sum(id)[at] : 0) +
-                                     (has_own ? own * of_class_[id][at] : 0);
+                                     (has_own ? own * description_vectors_[id][at] : 0);
             const double more = of_all.empty() ? 0 : static_cast<double>(of_all[at]) * one;
             mean[at] = static_cast<float>(
                 (static_cast<double>(sum) / VECTOR_LENGTH + more) / count);
@@ -507,7 +398,7 @@ private:
         return weights;
     }
 
-    // The same in place, with the lock held.
+    // Compute the weights of classes in place, with the lock held.
     void weigh(const std::vector<std::uint32_t>& ids) {
         if (dimension_ == 0) return;
         weigh(covariance_, ids, weights_);
@@ -524,25 +415,24 @@ private:
     }
 
     bool is_described(std::uint32_t id) const {
-        return descriptions_.has(id) || !of_class_[id].empty();
+        return descriptions_.has(id) || !description_vectors_[id].empty();
     }
 
-    // Remove a class without events and description, and what no class needs any more.
+    // Remove a class without events and description; without any class with events, the covariance;
+    // without any vector, the dimension.
     void tidy(std::uint32_t id) {
         if (!sums_.has(id) && !is_described(id) && since_[id] == 0) names_.remove(id);
-        if (sums_.classes() == 0) {
-            covariance_ = {};
-            weights_of_none_ = ClassWeights();
-            refreshed_ = 0;
-            weigh(all_ids());
-            if (vectors_of_classes_ == 0 && dimension_ > 0) {
-                sums_.clear();
-                weights_ = ClassWeights();
-                bytes_of_sums_ = sums_.resident_bytes();
-                events_ = 0;
-                dimension_ = 0;
-            }
-        }
+        if (sums_.classes() > 0) return;
+        covariance_ = {};
+        weights_of_none_ = ClassWeights();
+        refreshed_ = 0;
+        weigh(all_ids());
+        if (description_vector_count_ > 0 || dimension_ == 0) return;
+        sums_.clear();
+        weights_ = ClassWeights();
+        bytes_of_sums_ = sums_.resident_bytes();
+        events_ = 0;
+        dimension_ = 0;
     }
 
     void evict(const EvidenceLimits& limits) {
@@ -588,8 +478,8 @@ private:
     Vocabulary names_;  // of the classes with a description or with vectors
     mutable NameOrder order_;  // of them, for listings; no state
     DescriptionIndex descriptions_;
-    std::vector<std::vector<std::int16_t>> of_class_;  // by id: the vector of its description
-    std::uint64_t vectors_of_classes_ = 0;
+    std::vector<std::vector<std::int16_t>> description_vectors_;  // by id: the vector of its description
+    std::uint64_t description_vector_count_ = 0;
     VectorSums sums_;  // read and changed by the one thread that changes the evidence
     Covariance covariance_;
     std::int64_t refreshed_ = 0;     // the units of events when the covariance was computed

@@ -90,8 +90,8 @@ public:
     // Return the usual spread of the scores of a part; 0 before the first event.
     double spread(Part part) const { return spreads_[at(part)]; }
 
-    // Return the weight of a part other than words before any outcome, for so many labels of a class on
-    // average.
+    // Return the weight of a part other than words before any outcome, by the mean number of labels of
+    // a class.
     static double usual_weight(Part part, double labels) {
         if (part == Part::names) return MOST_OF_NAMES / std::max(1.0, labels);
         return std::clamp(OF_VECTORS / std::sqrt(std::max(labels, 1.0)), 1.0, MOST_OF_VECTORS);

@@ -57,7 +57,7 @@ public:
     // Of the row of M: its numbers up to the diagonal.
     const std::int64_t* products(std::size_t row) const { return &products_[row * (row + 1) / 2]; }
 
-    // Begin with vectors of this dimension; nothing was added yet.
+    // Set the dimension, before any vector was added.
     void begin(std::size_t dimension) {
         dimension_ = dimension;
         products_.assign(dimension * (dimension + 1) / 2, 0);
@@ -68,7 +68,7 @@ public:
     void clear() { *this = {}; }
 
     // Add the vector of event `of` to classes, each once; `seq` is that event, or the one that
-    // corrects it. False, and nothing is added, after so many events that a sum could overflow.
+    // corrects it. Return false, and add nothing, if a sum could overflow.
     bool add(VectorView vector, const std::vector<std::uint32_t>& classes, std::int64_t units,
              std::uint64_t seq, std::uint64_t of) {
         const std::int64_t more = units * static_cast<std::int64_t>(classes.size());
@@ -89,8 +89,8 @@ public:
         return true;
     }
 
-    // Take the vector of event `of` back from a class. False, and nothing changes, if the class was
-    // forgotten since that event.
+    // Take the vector of event `of` back from a class. Return false, and change nothing, if the class
+    // was forgotten since that event.
     bool take_back(VectorView vector, std::uint32_t cls, std::int64_t units, std::uint64_t of) {
         if (!has(cls) || !of_[cls].has(of) || of_[cls].count < units) return false;
         auto& older = of_[cls].older;

@@ -10,14 +10,9 @@
 #include <vector>
 
 #include "event_bytes.hpp"
+#include "pipeline/name_list.hpp"
 
 namespace manyclass {
-
-using Names = std::vector<std::string_view>;
-
-inline bool contains(const Names& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // The views are of other bytes, which outlive their use here.
 struct LearnEvent {

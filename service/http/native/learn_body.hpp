@@ -27,8 +27,8 @@ struct PlainEvent {
 
     EventOrigin origin() const { return {source, reviewer, batch, text}; }
 
-    // It can be refused, or keep another event out: no event of a batch can. An event of a batch whose
-    // vector may have another dimension than those before is submitted alone later.
+    // It can be refused, or keep another event out: no event of a batch can. A batch with a vector
+    // whose dimension may be refused is submitted event by event later, see Admission.
     bool is_alone() const { return !id.empty() || weight != 1; }
 };
 
