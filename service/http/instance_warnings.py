@@ -1,5 +1,5 @@
 """Warnings about instances without features and vector, about values below 0 that a learner
-ignores, and about texts of which a part was left out."""
+ignores, about texts of which a part was left out, and about names that no class has."""
 
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -55,6 +55,16 @@ def warnings_of(
     return [WarningDocument(detail, pointer((*place, member))) for detail in details]
 
 
+def warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocument]:
+    """Return one warning for all names that no class has."""
+    unknown = [name for name in among if name not in model.classes]
+    if not unknown:
+        return []
+    first = f"No class is named {_shown(unknown[0])}"
+    rest = f", nor {len(unknown) - 1} more of these names." if len(unknown) > 1 else "."
+    return [WarningDocument(first + rest, pointer(("among",)))]
+
+
 def _about_signs(
     metrics: Metrics,
     call: Literal["rank", "learn"],
@@ -88,9 +98,13 @@ def _member_of(form: Form) -> Literal["text", "features", "id"]:
 
 def _values_below_0(features: Sequence[str], learners: Sequence[str]) -> str:
     """Return the sentence that these learners ignore the values of these features."""
-    first = features[0]
-    shown = repr(first if len(first) <= LONGEST_SHOWN else first[:LONGEST_SHOWN] + "…")
+    shown = _shown(features[0])
     ignored = f"below 0 and ignored by {', '.join(learners)}."
     if len(features) == 1:
         return f"The value of feature {shown} is {ignored}"
     return f"The values of feature {shown} and of {len(features) - 1} more are {ignored}"
+
+
+def _shown(name: str) -> str:
+    """Return a name in quotes, of which a long one is cut."""
+    return repr(name if len(name) <= LONGEST_SHOWN else name[:LONGEST_SHOWN] + "…")

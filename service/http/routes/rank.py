@@ -11,7 +11,6 @@ from msgspec import UNSET, UnsetType
 from manyclass.core.descriptions import Description
 from manyclass.core.errors import InstanceError
 from manyclass.core.event import Text
-from manyclass.core.event_parts import class_names
 from manyclass.core.instance import LONGEST_NAME, Instance
 from manyclass.core.model import Model
 from manyclass.core.text import AnalysedText, Reading, TextAnalysis
@@ -19,13 +18,14 @@ from manyclass.service.config.settings import Settings
 from manyclass.service.engine import Engine
 from manyclass.service.errors import NotReady
 from manyclass.service.http.admission import Places
+from manyclass.service.http.answer_limits import abstains, limit_of, probable
 from manyclass.service.http.asgi import Headers
 from manyclass.service.http.auth import ApiKeys, Scope
 from manyclass.service.http.batches import BatchBody, BatchRankings
 from manyclass.service.http.call import Call, CallRequest
-from manyclass.service.http.decoding import LONGEST_SHOWN, check_many, decode, names_of, whole
+from manyclass.service.http.decoding import decode, whole
 from manyclass.service.http.explanations import explain, nearest_events
-from manyclass.service.http.instance_warnings import warnings_of
+from manyclass.service.http.instance_warnings import warnings_of, warnings_of_names
 from manyclass.service.http.instances import (
     LARGE_BYTES,
     instance_of,
@@ -35,12 +35,10 @@ from manyclass.service.http.instances import (
 from manyclass.service.http.large_body import LargeBodies
 from manyclass.service.http.limits import Limits
 from manyclass.service.http.memory_budget import Reservation
-from manyclass.service.http.problems import Problem, invalid, pointer, problem_of, unavailable
+from manyclass.service.http.problems import Problem, invalid, problem_of, unavailable
+from manyclass.service.http.ranking_options import check_instances, check_options, classes_among
 from manyclass.service.http.schemas.parts import WarningDocument
 from manyclass.service.http.schemas.rank import (
-    MOST_DECODED,
-    MOST_EXPLAINED,
-    MOST_EXPLAINED_INSTANCES,
     MOST_RANKED_AT_ONCE,
     RankAnswer,
     Ranked,
@@ -57,11 +55,6 @@ EXPLAINED_AT_ONCE = 5_000  # features times classes, explained without a pause
 # source and text of an instance, and how the text was read
 Note = tuple[str | None, Text | None, Reading | None] | None
 BLOCK_SECONDS = 0.001  # of ranking many instances; changes of the model wait meanwhile
-# options of what is learned from rankings of all classes
-_OF_ALL_CLASSES = (
-    *("min_confidence", "min_accuracy"),
-    *("probabilities", "min_probability", "min_precision"),
-)
 NOT_READY_502 = b"not-ready=502"  # a Prefer header that deploy/nginx/nginx.conf sets
 
 _decoder = msgspec.json.Decoder(RankRequest)
@@ -221,14 +214,8 @@ class Rank(Call):
     async def _answer(
         self, model: Model, request: RankRequest, places: Places, held: Reservation
     ) -> bytes | list[bytes]:
-        if isinstance(request.wanted, float):
-            whole(request.wanted, "k")
-        if request.explain and request.wanted > MOST_EXPLAINED:
-            raise invalid(f"`k` is at most {MOST_EXPLAINED} with `explain`.", "k")
-        if request.decode is not None and request.wanted > MOST_DECODED:
-            raise invalid(f"`k` is at most {MOST_DECODED} with `decode`.", "k")
-        _check_limits(request)
-        among = _among(request)
+        check_options(request)
+        among = classes_among(request)
         if request.instances is not None:
             return await self._many(model, request, request.instances, among, places, held)
         if places is self._admission.long and is_large(request):
@@ -261,7 +248,7 @@ class Rank(Call):
         )
         warnings = warnings_of(self._metrics, "rank", model, request, read)
         if among is not None:
-            warnings += _warnings_of_names(model, among)
+            warnings += warnings_of_names(model, among)
         if warnings:
             answer.warnings = warnings
         if request.explain:
@@ -271,8 +258,7 @@ class Rank(Call):
 
     def _plainly(self, model: Model, request: RankRequest, instance: Instance, note: Note) -> bytes:
         """Return the answer for one instance without `warnings`, ranked in native code."""
-        how = _limits(request)
-        rankings = BatchRankings.of([instance], [request.id], [note], *how, seq=model.seq)
+        rankings = _batch_of(request, [instance], [request.id], [note], model.seq)
         return self._block(model, rankings)
 
     async def _many(
@@ -284,7 +270,7 @@ class Rank(Call):
         places: Places,
         held: Reservation,
     ) -> list[bytes]:
-        self._check(request, forms, among)
+        check_instances(request, forms, among, self._settings.max_batch)
         time_slice = TimeSlice()
         read = []
         notes = []
@@ -309,14 +295,14 @@ class Rank(Call):
         instances = [each.instance for each in read]
         if among is None and request.decode is None and not request.explain:
             ids = [form.id for form in forms]
-            rankings = BatchRankings.of(instances, ids, notes, *_limits(request))
+            rankings = _batch_of(request, instances, ids, notes)
             parts = await self._in_blocks(model, rankings, time_slice)
         else:
             parts = await self._one_by_one(
                 model, request, forms, instances, notes, among, time_slice
             )
         if among is not None:
-            warnings += _warnings_of_names(model, among)
+            warnings += warnings_of_names(model, among)
         if warnings:
             parts += b',"warnings":', _encode(warnings)
         parts.append(b"}")
@@ -396,25 +382,6 @@ class Rank(Call):
             )
         return self._engine.model
 
-    def _check(
-        self, request: RankRequest, forms: Sequence[RankInstance], among: list[str] | None
-    ) -> None:
-        """Raise Problem when the request is above a limit, before any work is done."""
-        most = self._settings.max_batch
-        check_many(request, RankInstance, "instances", forms, most, "instance to rank")
-        if request.explain and len(forms) > MOST_EXPLAINED_INSTANCES:
-            detail = f"A request has at most {MOST_EXPLAINED_INSTANCES} instances with `explain`."
-            raise invalid(detail, "instances", MOST_EXPLAINED_INSTANCES)
-        if len(forms) * request.wanted > MOST_RANKED_AT_ONCE:
-            detail = f"The number of instances times `k` is at most {MOST_RANKED_AT_ONCE}."
-            raise invalid(detail, "instances", int(MOST_RANKED_AT_ONCE // request.wanted))
-        if among is not None and len(forms) * len(among) > MOST_RANKED_AT_ONCE:
-            detail = (
-                "The number of instances times the number of classes in `among` is at most"
-                f" {MOST_RANKED_AT_ONCE}."
-            )
-            raise invalid(detail, "instances", MOST_RANKED_AT_ONCE // len(among))
-
     async def _instance(
         self, position: int, form: RankInstance, analysis: TextAnalysis
     ) -> AnalysedText:
@@ -448,18 +415,13 @@ class Rank(Call):
         else:
             found, confidence = model.decode(*how)
         self._metrics.rank_duration.observe(perf_counter() - began)
-        limit = _limit(model, request)
-        # No class is more probable than the first, whose probability is the confidence.
-        limits = request.min_confidence, request.min_probability, limit
-        least = max((each for each in limits if isinstance(each, float)), default=None)
-        abstained = limit is None
-        if least is not None:
-            abstained |= confidence is None or confidence < least
+        limit = limit_of(model, request)
+        abstained = abstains(request, limit, confidence)
         ranked = list(starmap(Ranked, found))
         for each, probability in zip(ranked, probabilities, strict=False):  # or there are none
             each.probability = probability
         if not abstained:
-            ranked = _probable(request, ranked, limit)
+            ranked = probable(request, limit, ranked)
         for each in ranked if len(self._titles) else ():
             each.title = model.descriptions.get(each.name, Description()).title or UNSET
         classes = [each.name for each in ranked[:MOST_SERVED]]
@@ -513,13 +475,18 @@ def _note(form: RankInstance, read: AnalysedText, *place: str | int) -> Note:
     return source, form.text, read.reading
 
 
-def _limits(
+def _batch_of(
     request: RankRequest,
-) -> tuple[int, float | None, float | None, float | None, float | None, float | None, bool, bool]:
-    """Return how many classes are wanted, the limits that apply to them, whether each has its
-    probability, and whether the instances are kept.
-    """
-    return (
+    instances: list[Instance],
+    ids: list[str | None],
+    notes: list[Note],
+    seq: int | None = None,
+) -> BatchRankings:
+    """Return the rankings of instances in native code, as the request wants them."""
+    return BatchRankings.of(
+        instances,
+        ids,
+        notes,
         int(request.wanted),
         request.threshold,
         request.min_confidence,
@@ -528,72 +495,5 @@ def _limits(
         request.min_precision,
         request.gives_probabilities,
         request.is_kept,
+        seq=seq,
     )
-
-
-def _limit(model: Model, request: RankRequest) -> float | UnsetType | None:
-    """Return the limit of confidence that applies with `min_accuracy`, or that of probability with
-    `min_precision`; None if none reaches it.
-    """
-    calibration = model.answering.calibration
-    if request.min_accuracy is not None:
-        limit, least = calibration.limit_for(request.min_accuracy), request.min_confidence
-    elif request.min_precision is not None:
-        limit = calibration.probability_limit_for(request.min_precision)
-        least = request.min_probability
-    else:
-        return UNSET
-    return limit if limit is None else max(limit, least or 0.0)
-
-
-def _probable(
-    request: RankRequest, ranked: list[Ranked], limit: float | UnsetType | None
-) -> list[Ranked]:
-    """Return the classes that reach the limit of probability of the request."""
-    least = request.min_probability
-    if request.min_precision is not None and isinstance(limit, float):
-        least = limit
-    if least is None:
-        return ranked
-    return [
-        each for each in ranked if isinstance(each.probability, float) and each.probability >= least
-    ]
-
-
-def _check_limits(request: RankRequest) -> None:
-    """Raise Problem for options that cannot apply together."""
-    if request.min_accuracy is not None and request.min_precision is not None:
-        detail = (
-            "`min_accuracy` is about the first class and `min_precision` about each class: send one"
-            " of them."
-        )
-        raise invalid(detail, "min_precision")
-    for name in ("probabilities", "min_probability", "min_precision"):
-        if request.decode is not None and getattr(request, name) not in (None, False):
-            detail = f"`{name}` cannot be used with `decode`, which orders classes by their losses."
-            raise invalid(detail, name)
-
-
-def _among(request: RankRequest) -> list[str] | None:
-    """Return the names of the classes to rank, each once; None for all."""
-    if request.among is None:
-        return None
-    for name in _OF_ALL_CLASSES:
-        if getattr(request, name) not in (None, False):
-            detail = (
-                f"`{name}` cannot be used with `among`: confidence is learned from rankings of"
-                " all classes."
-            )
-            raise invalid(detail, name)
-    return class_names(names_of(request.among, "among"), "among")
-
-
-def _warnings_of_names(model: Model, among: Sequence[str]) -> list[WarningDocument]:
-    """Return one warning for all names that no class has."""
-    unknown = [name for name in among if name not in model.classes]
-    if not unknown:
-        return []
-    shown = unknown[0] if len(unknown[0]) <= LONGEST_SHOWN else unknown[0][:LONGEST_SHOWN] + "…"
-    first = f"No class is named {shown!r}"
-    rest = f", nor {len(unknown) - 1} more of these names." if len(unknown) > 1 else "."
-    return [WarningDocument(first + rest, pointer(("among",)))]
