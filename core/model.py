@@ -17,8 +17,6 @@ from manyclass.core.descriptions import SECTIONS as DESCRIPTION_SECTIONS
 from manyclass.core.descriptions import Description, Descriptions
 from manyclass.core.enrolled import Enrolled, learn_in_shadow
 from manyclass.core.errors import (
-    DescriptionsFull,
-    DimensionConflict,
     EventConflict,
     EventError,
     PlacementFault,
@@ -34,7 +32,7 @@ from manyclass.core.evidence import Evidence
 from manyclass.core.expected_loss import ExpectedLoss
 from manyclass.core.learner import MIXTURE_SECTION, Learner
 from manyclass.core.learners.options import Options
-from manyclass.core.model_learners import EVIDENCE_SHARE, ModelLearners
+from manyclass.core.model_evidence import ModelEvidence
 from manyclass.core.model_set import ModelSet
 from manyclass.core.model_state import (
     MOST_RESTORES,
@@ -57,7 +55,7 @@ from manyclass.core.taxonomy import LARGEST_NAMES, MOST_PLACED, Taxonomy
 from manyclass.core.text import DEFAULT_TEXT, TextAnalysis
 
 
-class Model(ModelLearners):
+class Model(ModelEvidence):
     """Learners and their progressive accuracy, the taxonomy of the classes, recent event ids and
     the number of the last event.
 
@@ -77,16 +75,14 @@ class Model(ModelLearners):
         `hash_seed` salts the tables of names and has no effect on the state. `text` is the analysis
         that turns texts into instances.
         """
-        super().__init__(
-            ModelSet(model_set) if isinstance(model_set, Options) else model_set, hash_seed
-        )
+        if isinstance(model_set, Options):
+            model_set = ModelSet(model_set)
+        super().__init__(model_set, hash_seed, text)
         self.recent = DedupWindow()
         self.restores: list[tuple[int, int]] = []
-        self.descriptions = Descriptions()
         self.aliases: dict[str, str] = {}  # former name of a class -> its present one
         self.merged = 0  # number of the newest merge or release that waits for a rebuild
         self.rules = rules.RULES  # the version in force, see rules.py
-        self._text = text
 
     @classmethod
     def of(
@@ -114,18 +110,6 @@ class Model(ModelLearners):
         return model
 
     @property
-    def text(self) -> TextAnalysis:
-        """The analysis of texts; a change reads all descriptions again."""
-        return self._text
-
-    @text.setter
-    def text(self, text: TextAnalysis) -> None:
-        if text != self._text:
-            self._text = text
-            for name in self.descriptions:
-                self._note_description(name)
-
-    @property
     def seq(self) -> int:
         """The number of the last event of the log that was applied or passed over."""
         return self.published.seq
@@ -151,7 +135,11 @@ class Model(ModelLearners):
         for event in events:
             self._check(event)
         self._check_dimensions(events)
-        self._check_room(events)
+        self._check_room(
+            self.aliases.get(event.name, event.name)
+            for event in events
+            if any(part is not None for part in event.described.values())
+        )
         retries = {
             position
             for position, event in enumerate(events)
@@ -159,36 +147,6 @@ class Model(ModelLearners):
         }
         named = [renamed(each, self.aliases) if each.parents else each for each in events]
         check_placements(self.taxonomy, named, retries)
-
-    def _check_dimensions(self, events: Sequence[Event]) -> None:
-        """Raise DimensionConflict if a vector differs from those before, also of this request."""
-        known = self.evidence.dimension
-        others = f"all before have {known}"
-        for position, event in enumerate(events):
-            dimension = _dimension_of(event)
-            if not known and dimension:
-                known, others = dimension, f"another one of the request has {dimension}"
-            if dimension not in (0, known):
-                raise DimensionConflict(position, dimension, others)
-
-    def _check_room(self, events: Sequence[Event]) -> None:
-        """Raise DescriptionsFull if the events describe classes and no more descriptions fit.
-
-        The events of one request may exceed the limit of bytes that those before have kept.
-        """
-        described = [
-            event for event in events if any(part is not None for part in event.described.values())
-        ]
-        if not described:
-            return
-        classes, size = self.options.max_classes, self.options.max_bytes // EVIDENCE_SHARE
-        names = {self.aliases.get(event.name, event.name) for event in described}
-        new = sum(name not in self.descriptions for name in names)
-        if new and len(self.descriptions) + new > classes:
-            raise DescriptionsFull(f"be those of {classes:,} classes", "MANYCLASS_MAX_CLASSES")
-        if self.evidence.bytes_of_descriptions >= size:
-            most = f"take {size:,} bytes, a quarter of MANYCLASS_MAX_BYTES"
-            raise DescriptionsFull(most, "MANYCLASS_MAX_BYTES")
 
     def _check(self, event: Event) -> None:
         if event.kind == "learn":
@@ -402,7 +360,8 @@ class Model(ModelLearners):
         elif event.kind == "rename":
             self._rename(event)
         elif event.kind == "describe":
-            self._describe(event)
+            name = self.aliases.get(event.name, event.name)
+            self._describe(name, event.described, self.seq + 1)
         elif event.kind == "amend":
             self._note_nodes(self.taxonomy.note_classes(event.classes), before_learning=True)
             for each in self.enrolled:
@@ -419,38 +378,6 @@ class Model(ModelLearners):
             self._note_nodes(placed + self.taxonomy.forget(event.name))
             self.evidence.forget(event.name)
             self._put_description(event.name, Description())
-
-    def _describe(self, event: Event) -> None:
-        """Change the description of a class, by its present name.
-
-        A vector of another dimension than those before is left out: `check` accepted it, and
-        another event came before.
-        """
-        name = self.aliases.get(event.name, event.name)
-        before = self.descriptions.get(name, Description(since=self.seq + 1))
-        changed = before.changed(event.described)
-        known = self.evidence.dimension
-        if changed.instance.has_vector and known and changed.instance.dimension != known:
-            changed = changed.changed({"vector": None})
-        self._put_description(name, changed)
-
-    def take_descriptions(self, other: "Model") -> None:
-        """Take over all descriptions of another model, and forget the rest."""
-        for name in sorted({*self.descriptions, *other.descriptions}):
-            wanted = other.descriptions.get(name, Description())
-            if self.descriptions.get(name, Description()) != wanted:
-                self._put_description(name, wanted)
-
-    def _put_description(self, name: str, description: Description) -> None:
-        """Replace the description of a class; an empty one removes it."""
-        if name in self.descriptions or not description.is_empty:
-            self.descriptions.put(name, description)
-            self._note_description(name)
-
-    def _note_description(self, name: str) -> None:
-        """Let the learners rank by the present description of a class."""
-        description = self.descriptions.get(name, Description())
-        self.evidence.describe(name, description.read(self.text).instance, description.since)
 
     def _place(self, event: Event) -> list[str]:
         """Place classes in the taxonomy; return the names of nodes added, changed or removed.
@@ -503,15 +430,6 @@ class Model(ModelLearners):
             self._note_nodes(changed)
             self._rename_evidence(name, to)
         self.aliases = dict(aliases)
-
-    def _rename_evidence(self, name: str, to: str) -> None:
-        """Give vectors and description to the present name of a class; it keeps a description of
-        its own."""
-        self.evidence.rename(name, to)
-        described = self.descriptions.get(name)
-        if described is not None:
-            self._put_description(name, Description())
-            self._put_description(to, self.descriptions.get(to, described))
 
     def _rename_node(self, name: str, to: str) -> list[str]:
         """Rename the node of a class, or merge it into the node `to`; return the changed nodes."""
@@ -639,15 +557,6 @@ class Model(ModelLearners):
     def digest(self) -> str:
         """Return the digest of the current state."""
         return self.freeze().digest()
-
-
-def _dimension_of(event: Event) -> int:
-    """Return the dimension of the vector that an event teaches or describes a class by, or 0."""
-    if event.kind == "learn":
-        return event.instance.dimension
-    if event.kind == "describe":
-        return Description().changed(event.described).instance.dimension
-    return 0
 
 
 def _no_time() -> float:

@@ -17,9 +17,7 @@ from manyclass.core.published_learner import PublishedLearner
 from manyclass.core.ranked_classes import RankedClasses
 from manyclass.core.taxonomy import Taxonomy
 
-EVIDENCE_SHARE = (
-    4  # the sums of vectors take at most this part of `max_bytes`, and so do descriptions
-)
+EVIDENCE_SHARE = 4  # `max_bytes` divided by this limits the vectors, and the descriptions
 
 
 class ModelLearners:
