@@ -71,7 +71,8 @@ cdef class Evidence:
         cdef size_t known = deref(self._native).dimension()
         if known and instance.has_vector and instance.dimension != known:
             raise InstanceError(
-                f"the vector has {instance.dimension} numbers; all before have {known}: {SAME_MODEL}",
+                f"the vector has {instance.dimension} numbers; all before have {known}:"
+                f" {SAME_MODEL}",
                 ("vector",),
             )
 
