@@ -565,18 +565,6 @@ def test_the_age_of_a_description_is_the_same_after_a_snapshot() -> None:
     assert_loads(model)
 
 
-def test_vectors_of_one_request_have_one_dimension() -> None:
-    model = Model(Options.of("svm"))
-    events = [Event.learn(Instance(["a"], [1.0] * count), ["x"]) for count in (3, 4)]
-    with pytest.raises(DimensionConflict, match="4 numbers; another one of the request has 3") as e:
-        model.check_all([events[0], Event.learn(Instance(["a"]), ["x"]), events[1]])
-    assert e.value.position == 2
-    described = [Event.describe("y", {"vector": [1.0, 2.0]}), events[0]]
-    with pytest.raises(DimensionConflict, match="3 numbers; another one of the request has 2") as e:
-        model.check_all(described)
-    assert e.value.position == 1
-
-
 def test_a_class_of_vectors_alone_can_be_forgotten_and_renamed() -> None:
     model = learned([Event.learn(Instance([], [1.0, 2.0]), ["x"])])
     assert model.has_class("x")
