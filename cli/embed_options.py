@@ -52,7 +52,7 @@ EmbedCache = Annotated[
 def embedder_of(
     url: str | None, model: str | None, key: str | None, cache: str | None
 ) -> Embedder | None:
-    """Return the embedder of the options, None without --embed; BadParameter."""
+    """Return the embedder of the options, None without --embed. Raise BadParameter."""
     if url is None:
         for flag, given in (("--embed-model", model), ("--embed-cache", cache)):
             if given is not None:

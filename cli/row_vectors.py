@@ -13,8 +13,8 @@ class RowVectors:
         self._first = ""  # the location of the first one
 
     def checked(self, line: Line, body: Body) -> Body:
-        """Return the request of a line, without `null` as its vector; LineFault if it has a vector
-        that no instance can have.
+        """Return the request of a line, without a `vector` of null. Raise LineFault for a vector
+        that no instance can have, or of another dimension than the first one.
         """
         if "vector" not in body:
             return body

@@ -1,7 +1,7 @@
 """The descriptions of classes: title, description, other names and vector, by the name of a class.
 
-They are state of the model, changed by "describe" events, and enter no weight of a learner: without
-a description, the state is as if it had never been.
+They are state of the model, which "describe" events change. No weight of a learner depends on them:
+after a description is removed, the state is as if it had never been.
 """
 
 import json
@@ -23,8 +23,8 @@ MOST_FEATURES: Final = 10_000  # of the texts of a class
 SECTIONS: Final = {"descriptions": "u1", "description_vectors": "u1"}
 
 _TEXTS: Final = {"title": LONGEST_TITLE, "description": LONGEST_DESCRIPTION}
-_KEYS: Final = (*_TEXTS, "alt_labels", "vector")
-# The errors of reading something else than descriptions.
+PARTS: Final = (*_TEXTS, "alt_labels", "vector")
+# Raised while other bytes are read as descriptions.
 _NOT_DESCRIPTIONS: Final = (
     *(AttributeError, EventError, InstanceError, RecursionError, TypeError, ValueError),
 )
@@ -51,7 +51,7 @@ class Description(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All texts, each on a line: from them the class is ranked."""
+        """All texts, each on a line. The class is ranked by their words."""
         return "\n".join(filter(None, (self.title, *self.alt_labels, self.description)))
 
     def changed(self, changes: Mapping[str, object]) -> "Description":
@@ -79,19 +79,19 @@ def checked_changes(changes: Mapping[str, object]) -> dict[str, object]:
     InstanceError for an unknown part, one of another type or above a limit, and for no part.
     """
     if not changes:
-        raise InstanceError(f"a description has {', '.join(_KEYS)}: give one of them", ())
+        raise InstanceError(f"a description has {', '.join(PARTS)}: give one of them", ())
     return {key: _checked(key, value) for key, value in changes.items()}
 
 
 def _checked(key: str, value: object) -> object:
-    if key not in _KEYS:
-        raise InstanceError(f"there is no {key!r} of a class; known are {', '.join(_KEYS)}", (key,))
+    if key not in PARTS:
+        raise InstanceError(f"there is no {key!r} of a class; known are {', '.join(PARTS)}", (key,))
     if value is None:
         return None
     if key == "vector":
         if isinstance(value, Instance):
             return Instance({}).with_vector_of(value)
-        return Instance({}, cast(ArrayLike, value))  # it refuses what cannot be one
+        return Instance({}, cast(ArrayLike, value))  # raises InstanceError
     if key in _TEXTS:
         return _checked_text(value, _TEXTS[key], key)
     if isinstance(value, str) or not isinstance(value, Sequence):
@@ -169,7 +169,7 @@ class Descriptions(Mapping[str, Description]):
 
     @classmethod
     def load(cls, sections: Sections) -> "Descriptions":
-        """Return the descriptions of a snapshot; SnapshotError for damaged ones."""
+        """Return the descriptions of a snapshot. Raise SnapshotError for damaged ones."""
         descriptions = cls()
         if not any(name in SECTIONS for name in sections):
             return descriptions

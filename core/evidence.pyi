@@ -24,9 +24,9 @@ class Evidence:
         effect on the state."""
 
     def limit(self, classes: int, size: int) -> None:
-        """Keep the sums of at most so many classes, and of at most so many bytes; 0: no limit.
+        """Keep the sums of at most so many classes, in at most so many bytes; 0: no limit.
 
-        Beyond, the class whose newest vector is the oldest is forgotten.
+        At a limit, the class whose newest vector is the oldest is evicted.
         """
 
     def __bool__(self) -> bool:
@@ -49,7 +49,7 @@ class Evidence:
         vector ranks no class; with 0 as `since`, it removes the description."""
 
     def learn(self, event: Event, seq: int) -> None:
-        """Add the vector of the event with this number to its classes; nothing without one."""
+        """Add the vector of the event with this number, if it has one, to its classes."""
 
     def amend(self, event: Event, seq: int) -> None:
         """Take the vector of the target of an "amend" event back, and add it to its new classes."""
@@ -61,8 +61,8 @@ class Evidence:
         """Rename a class, or add its sums to those of the class `to`."""
 
     def sizes(self) -> dict[str, int]:
-        """Return how many classes are described, how many have vectors, of how many events, the
-        dimension and the counted bytes."""
+        """Return the numbers of classes with a description and of classes with vectors, the number
+        of events with vectors, the dimension, and the bytes."""
 
     @property
     def bytes_of_descriptions(self) -> int:
@@ -78,4 +78,4 @@ class Evidence:
 
     @classmethod
     def load(cls, sections: Sections, hash_seed: int = 0) -> Evidence:
-        """Return the evidence of a snapshot, without descriptions; SnapshotError."""
+        """Return the evidence of a snapshot, without descriptions. Raise SnapshotError."""

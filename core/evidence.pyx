@@ -31,7 +31,8 @@ SECTIONS = {
     "vector_mean": "<f4",
     "vector_factor": "<f4",
 }
-# The factor is read out of the sums from time to time; others are numbers of events.
+# The mean and the factor are computed from the sums from time to time; facts and older have numbers
+# of events.
 NOT_SUMS = ("vector_facts", "vector_class_older", "vector_mean", "vector_factor")
 SUMS = tuple(name for name in SECTIONS if name not in NOT_SUMS)
 

@@ -14,7 +14,8 @@ class RankedClasses:
     """The classes that a ranking can have: the classes of the primary learner, and those with a
     description or with vectors of events.
 
-    A node of the taxonomy that no event named is none of them, unless the learner ranks by nodes.
+    A node of the taxonomy that no event named is not among them, unless the learner ranks by
+    nodes.
     Threads: as for the learner's listings.
     """
 
@@ -33,8 +34,7 @@ class RankedClasses:
     def taught(self, name: str) -> int:
         """Return the number of events that taught a class; 0 for an unknown one.
 
-        A class that the learner does not know was taught by vectors alone: the weights of its
-        events are added up, and part of one counts as one.
+        For a class that only has vectors, it is the sum of the weights of its events, rounded up.
         """
         found = self._learner.class_page(name, "", 1)  # the name itself comes first
         if found and found[0][0] == name:
@@ -49,7 +49,7 @@ class RankedClasses:
         learner = self._learner
         if order == "name":
             unlearned = learner.unlearned_page(prefix, after, limit)
-            # The learner may learn one of them before its own page, which counts then.
+            # The learner may learn one of them in between; then its own page counts.
             page = dict(unlearned) | dict(learner.class_page(prefix, after, limit))
             return sorted(page.items())[:limit]
         found: Counted = []

@@ -19,7 +19,7 @@ Vector = NDArray[np.float64]
 FORMS: Final = (
     'an array of numbers, a text of base64 of float32, or {"int8": "..."}, of base64 of int8'
 )
-_WAY: Final = "write a number, or leave out the vector"
+_REMEDY: Final = "write a number, or leave out the vector"
 _KINDS: Final = ("f2", "f4", "f8", "i1", "i2")  # of the numbers in a file of NumPy
 _SEPARATORS: Final = re.compile(r"[\s;]+")
 _MODERATE: Final = (1e-30, 1e30)  # magnitudes that float32 has with all its digits
@@ -27,9 +27,9 @@ _JSON = msgspec.json.Decoder(list[float])
 
 
 def vector_of_cell(cell: str) -> Vector:
-    """Return the vector of a cell: JSON, numbers between blanks or `;`, or base64; LineFault.
+    """Return the vector of a cell: JSON, numbers between blanks or `;`, or base64.
 
-    Numbers in brackets without commas, as NumPy prints them, are read too.
+    Numbers in brackets without commas, as NumPy prints them, are read too. Raise LineFault.
     """
     text = cell.strip()
     if text.startswith("["):
@@ -50,7 +50,7 @@ def vector_of_cell(cell: str) -> Vector:
 
 
 def vector_of_json(value: bytes | msgspec.Raw) -> Vector:
-    """Return the vector of a value of JSON; LineFault."""
+    """Return the vector of a value of JSON. Raise LineFault."""
     with suppress(msgspec.DecodeError):  # of an element that is not a number, see below
         return checked(_JSON.decode(value))
     try:
@@ -68,7 +68,7 @@ def vector_of_json(value: bytes | msgspec.Raw) -> Vector:
 
 
 def checked(numbers: Sequence[float] | NDArray[Any]) -> Vector:
-    """Return numbers as a vector; LineFault unless an instance can have it."""
+    """Return numbers as a vector. Raise LineFault if no instance can have it."""
     if not LEAST_DIMENSION <= len(numbers) <= MOST_DIMENSION:
         raise LineFault(_dimension(len(numbers)))
     vector = np.asarray(numbers, np.float64)
@@ -81,7 +81,8 @@ def checked(numbers: Sequence[float] | NDArray[Any]) -> Vector:
 
 
 def packed(vector: Vector) -> str:
-    """Return a vector as a request carries it: base64 of float32. Only its direction counts."""
+    """Return a vector in the form of a request: base64 of float32, of which only the direction
+    counts."""
     largest = float(np.abs(vector).max())
     if not _MODERATE[0] < largest < _MODERATE[1]:
         vector = vector / largest
@@ -92,14 +93,14 @@ def _number(text: str, at: int) -> float:
     try:
         return float(text)
     except ValueError:
-        way = "write it with a point" if "," in text else _WAY
-        raise LineFault(f"number {at} of the vector is {text[:20]!r}: {way}") from None
+        remedy = "write it with a point" if "," in text else _REMEDY
+        raise LineFault(f"number {at} of the vector is {text[:20]!r}: {remedy}") from None
 
 
 def _real(value: object, at: int) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise LineFault(
-            f"number {at} of the vector is {msgspec.json.encode(value).decode()}: {_WAY}"
+            f"number {at} of the vector is {msgspec.json.encode(value).decode()}: {_REMEDY}"
         )
     try:
         return float(value)
@@ -119,7 +120,7 @@ class VectorFile:
     """An array of NumPy on disk, whose row i is the vector of the i-th row of another file."""
 
     def __init__(self, file: str) -> None:
-        """Map the file into memory; FileFault unless it is an array of vectors."""
+        """Map the file into memory. Raise FileFault unless it is an array of vectors."""
         self.name = file
         try:
             found: Any = np.load(Path(file).expanduser(), mmap_mode="r", allow_pickle=False)
@@ -158,7 +159,7 @@ class VectorFile:
     def next_of(self, file: str) -> Vector | None:
         """Return the vector of the next row of this file, None while rows are counted.
 
-        LineFault if an instance cannot have it, FileFault if there is none left.
+        Raise LineFault if no instance can have it, FileFault if no vector is left.
         """
         at = self._row
         self._row += 1
@@ -174,7 +175,7 @@ class VectorFile:
             raise self._other_number(file, _counted(self._row, "row"))
 
     def count(self, rows: Iterable[object]) -> None:
-        """Read all rows; `begin` and `end`, which they call, then compare their number."""
+        """Read all rows to count them: they call `begin` and `end`, which compares the numbers."""
         self._is_counting = True
         try:
             for _ in rows:

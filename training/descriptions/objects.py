@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from manyclass.core.descriptions import PARTS
 from manyclass.core.errors import did_you_mean
 from manyclass.training.descriptions.layout import DescriptionLayout
-from manyclass.training.descriptions.row import PARTS, Collector, Described, DescriptionError
+from manyclass.training.descriptions.row import Collector, Described, DescriptionError
 
 _KEYS = ("class", *PARTS, "parent")
 

@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from manyclass.core.descriptions import checked_changes
+from manyclass.core.descriptions import PARTS, checked_changes
 from manyclass.core.errors import InstanceError
 from manyclass.core.event_parts import class_names
 from manyclass.core.instance import Instance
-
-PARTS = ("title", "description", "alt_labels", "vector")
 
 
 class DescriptionError(Exception):

@@ -53,26 +53,16 @@ public:
     // Call `add(class, score)` for each class of each feature of the instance.
     template <class F>
     void score(std::string_view instance, F&& add) const {
-        FeatureReader reader(instance);
-        while (reader.next()) {
-            const std::uint32_t id = features_.find(reader.name());
-            if (id == NO_ID || is_common(classes_of_[id].size())) continue;
-            const double rarity = rarity_of(classes_of_[id].size());
-            for (const Entry& entry : classes_of_[id]) add(entry.cls, rarity * share(entry));
-        }
+        visit(instance, [&](std::string_view, const Entry& entry, double rarity) {
+            add(entry.cls, rarity * share(entry));
+        });
     }
 
     // Find what each feature of the instance adds to the score of a class.
     void explain(std::string_view instance, std::uint32_t cls, Contributions& found) const {
-        FeatureReader reader(instance);
-        while (reader.next()) {
-            const std::uint32_t id = features_.find(reader.name());
-            if (id == NO_ID || is_common(classes_of_[id].size())) continue;
-            for (const Entry& entry : classes_of_[id])
-                if (entry.cls == cls)
-                    found.emplace_back(reader.name(),
-                                       rarity_of(classes_of_[id].size()) * share(entry));
-        }
+        visit(instance, [&](std::string_view feature, const Entry& entry, double rarity) {
+            if (entry.cls == cls) found.emplace_back(feature, rarity * share(entry));
+        });
     }
 
     // The memory of the descriptions, their texts included, by numbers that depend on them alone: half
@@ -98,6 +88,18 @@ private:
     static constexpr double SATURATION = 1.2;  // k1; b is 1: less favours long titles over short ones
     static constexpr std::size_t FEW = 64;
     static constexpr std::uint64_t OF_CLASS = 400, OF_FEATURE = 80;  // bytes
+
+    // Call `vote(feature, entry, rarity)` for each class of each feature of the instance.
+    template <class F>
+    void visit(std::string_view instance, F&& vote) const {
+        FeatureReader reader(instance);
+        while (reader.next()) {
+            const std::uint32_t id = features_.find(reader.name());
+            if (id == NO_ID || is_common(classes_of_[id].size())) continue;
+            const double rarity = rarity_of(classes_of_[id].size());
+            for (const Entry& entry : classes_of_[id]) vote(reader.name(), entry, rarity);
+        }
+    }
 
     // True of a feature of so many descriptions that it tells little and costs most.
     bool is_common(std::size_t classes) const { return classes > FEW && classes > count_ / 8; }

@@ -28,7 +28,7 @@
 
 namespace manyclass {
 
-// The limits on what is kept of vectors; the class whose newest vector is the oldest leaves first.
+// The limits of the sums of vectors. At a limit, the class whose newest vector is the oldest is evicted.
 struct EvidenceLimits {
     std::uint64_t classes = 0, bytes = 0;  // 0: no limit
 };
@@ -137,8 +137,7 @@ public:
         }
         described_ += is_described(id);
         since_[id] = since;
-        weigh({id});
-        tidy(id);
+        update({id});
     }
 
     // Add the vector of event `of` to its classes; `seq` is that event, or the one that corrects it.
@@ -161,8 +160,7 @@ public:
         sums_.add(vector, ids, VectorSums::units_of(weight), seq, of);
         if (sums_.events() >= due() || covariance_.mean().empty()) return refresh(limits);
         const Writing lock(lock_);
-        weigh(ids);
-        for (const std::uint32_t id : ids) tidy(id);
+        update(ids);
         evict(limits);
     }
 
@@ -180,8 +178,7 @@ public:
             if (id == NO_ID || !sums_.take_back(vector, id, VectorSums::units_of(weight), of))
                 continue;
             const Writing lock(lock_);
-            weigh({id});
-            tidy(id);
+            update({id});
         }
     }
 
@@ -191,8 +188,7 @@ public:
         if (id == NO_ID || !sums_.has(id)) return;
         sums_.forget(id);
         const Writing lock(lock_);
-        weigh({id});
-        tidy(id);
+        update({id});
     }
 
     // Rename a class, or add its sums to those of `to`. Describe both names afterwards.
@@ -207,8 +203,7 @@ public:
             return;
         }
         sums_.merge(id, into);
-        weigh({id, into});
-        for (const std::uint32_t each : {id, into}) tidy(each);
+        update({id, into});
     }
 
     // --- sizes ---------------------------------------------------------------------------------
@@ -414,6 +409,12 @@ private:
         bytes_of_sums_ = sums_.resident_bytes();
     }
 
+    // Weigh classes whose sums or descriptions have changed, with the lock held, and tidy up.
+    void update(const std::vector<std::uint32_t>& ids) {
+        weigh(ids);
+        for (const std::uint32_t id : ids) tidy(id);
+    }
+
     bool is_described(std::uint32_t id) const {
         return descriptions_.has(id) || !description_vectors_[id].empty();
     }
@@ -451,8 +452,7 @@ private:
                     oldest = id;
             }
             sums_.forget(oldest);
-            weigh({oldest});
-            tidy(oldest);
+            update({oldest});
         }
     }
 

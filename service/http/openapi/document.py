@@ -7,6 +7,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from manyclass.core.descriptions import PARTS
 from manyclass.core.event_parts import MOST_PLACEMENTS
 from manyclass.core.instance import (
     LARGEST_VALUE,
@@ -150,14 +151,7 @@ _EITHER: Schema = {
     ]
 }
 # At least one of these, as for _LABELLED.
-_PUT: Schema = {
-    "not": {
-        "allOf": [
-            {"not": {"required": [name]}}
-            for name in ("parent", "title", "description", "alt_labels", "vector")
-        ]
-    }
-}
+_PUT: Schema = {"not": {"allOf": [{"not": {"required": [name]}} for name in ("parent", *PARTS)]}}
 _PUT_MANY: Schema = {
     "not": {
         "allOf": [

@@ -6,6 +6,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET
 
+from manyclass.core.descriptions import PARTS
 from manyclass.core.errors import DimensionConflict, InstanceError, RequestConflict
 from manyclass.core.event import Event
 from manyclass.core.event_parts import class_names
@@ -24,7 +25,6 @@ from manyclass.service.http.time_slice import TimeSlice
 
 _one = msgspec.json.Decoder(PutClassRequest)
 _many = msgspec.json.Decoder(PutClassesRequest)
-_PARTS = ("title", "description", "alt_labels", "vector")
 _NOTHING = "Give one of `parent`, `title`, `description`, `alt_labels` and `vector`."
 
 
@@ -149,7 +149,7 @@ def _put(form: DescribedClass, parents: dict[str, str | int | None]) -> list[Eve
 
 def _described(name: str, form: PutClassRequest | DescribedClass) -> list[Event]:
     """Return the event that describes a class, or none. Raises InstanceError."""
-    given = {part: getattr(form, part) for part in _PARTS}
+    given = {part: getattr(form, part) for part in PARTS}
     changes = {part: value for part, value in given.items() if value is not UNSET}
     if form.vector is not UNSET:
         is_null = form.vector == NULL
