@@ -3,6 +3,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from manyclass.core.errors import SAME_MODEL as SAME_MODEL
 from manyclass.core.event import Event
 from manyclass.core.instance import Instance
 from manyclass.core.sections import Sections
@@ -32,7 +33,7 @@ class Evidence:
     def __bool__(self) -> bool:
         """Return whether there is a description or a vector."""
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: str, /) -> bool:
         """Return whether a class has a description, or vectors of events."""
 
     @property
