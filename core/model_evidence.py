@@ -65,26 +65,31 @@ class ModelEvidence(ModelLearners):
             raise DescriptionsFull(most, "MANYCLASS_MAX_BYTES")
 
     def _describe(self, name: str, changes: Mapping[str, object], seq: int) -> None:
-        """Change the description of a class by event `seq`.
-
-        A vector of another dimension than those before is left out: `check` accepted it, and
-        another event came before.
-        """
-        changed = self.descriptions.get(name, Description(since=seq)).changed(changes)
-        known = self.evidence.dimension
-        if changed.instance.has_vector and known and changed.instance.dimension != known:
-            changed = changed.changed({"vector": None})
-        self._put_description(name, changed)
+        """Change the description of a class, which event `seq` describes, by its present name."""
+        name = self.aliases.get(name, name)
+        before = self.descriptions.get(name, Description(since=seq))
+        self._put_description(name, before.changed(changes))
 
     def take_descriptions(self, other: "ModelEvidence") -> None:
         """Take over all descriptions of another model, and forget the rest."""
-        for name in sorted({*self.descriptions, *other.descriptions}):
-            wanted = other.descriptions.get(name, Description())
-            if self.descriptions.get(name, Description()) != wanted:
-                self._put_description(name, wanted)
+        names = sorted({*self.descriptions, *other.descriptions})
+        changed = [
+            name for name in names if self.descriptions.get(name) != other.descriptions.get(name)
+        ]
+        for name in changed:  # first, because their vectors may have another dimension
+            self._put_description(name, Description())
+        for name in changed:
+            self._put_description(name, other.descriptions.get(name, Description()))
 
     def _put_description(self, name: str, description: Description) -> None:
-        """Replace the description of a class; an empty one removes it."""
+        """Replace the description of a class; an empty one removes it.
+
+        A vector of another dimension than those of the model is left out: `check` accepted it, and
+        another event came before, perhaps one that only a rebuild learns for a class.
+        """
+        known = self.evidence.dimension
+        if description.instance.has_vector and known and description.instance.dimension != known:
+            description = description.changed({"vector": None})
         if name in self.descriptions or not description.is_empty:
             self.descriptions.put(name, description)
             self._note_description(name)

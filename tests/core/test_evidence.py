@@ -220,6 +220,33 @@ def test_vectors_of_another_dimension_are_refused_and_if_they_come_by_the_log_ig
     assert model.rank(other) == model.rank(Instance(["a"]))
 
 
+def test_a_taken_description_has_no_vector_of_another_dimension_than_the_events() -> None:
+    """A rebuild that learns an old event for another class may have one."""
+    live = Model(Options.of("svm"))
+    for name in ("a", "y"):
+        live.apply(live.seq + 1, Event.describe(name, {"title": name, "vector": [1.0, 2.0, 3.0]}))
+    rebuilt = learned([Event.learn(Instance(["a"], [1.0, 2.0]), ["x"])])
+    rebuilt.take_descriptions(live)
+    assert {name: each.vector for name, each in rebuilt.descriptions.items()} == {
+        "a": None,
+        "y": None,
+    }
+    rebuilt.apply(2, Event.amend(1, Instance(["a"], [1.0, 2.0]), [], ["x"]))
+    loaded = Model.load(rebuilt.dump())
+    assert loaded.evidence.dimension == rebuilt.evidence.dimension == 0
+
+
+def test_descriptions_are_taken_whatever_dimension_the_former_ones_had() -> None:
+    live = Model(Options.of("svm"))
+    live.apply(1, Event.describe("a", {"vector": [1.0, 2.0, 3.0]}))
+    other = Model(Options.of("svm"))
+    for name in ("a", "b"):
+        other.apply(other.seq + 1, Event.describe(name, {"vector": [1.0, 2.0]}))
+    other.take_descriptions(live)
+    assert other.evidence.dimension == 3
+    assert [*other.descriptions] == ["a"]
+
+
 # --- the discriminant -----------------------------------------------------------------------------
 
 
