@@ -620,6 +620,35 @@ def test_damaged_sections_are_refused(name: str, fault: str) -> None:
         Evidence.load(arrays)
 
 
+def test_almost_equal_vectors_of_a_forgotten_class_leave_a_covariance() -> None:
+    """Their scatter is left as rounded numbers, which may be none of a covariance."""
+    chance = random.Random(9)
+    dimension = 24
+    base = np.array([chance.gauss(0, 1) for _ in range(dimension)])
+    base = np.rint(base / np.linalg.norm(base) * 4096)
+    model = Model(Options.of("svm"))
+
+    def learn(cls: str, vector: NDArray[np.float64]) -> None:
+        model.apply(model.seq + 1, Event.learn(Instance([], vector), [cls]))
+
+    for cls in CLASSES:
+        learn(cls, np.array([chance.gauss(0, 1) for _ in range(dimension)]))
+    for _ in range(5):
+        for _ in range(1000):
+            vector = base.copy()
+            if chance.random() < 0.001:
+                for _ in range(chance.choice([2, 3, dimension])):
+                    vector[chance.randrange(dimension)] += chance.choice([-1, 1])
+            learn("gone", vector / 4096)
+        model.apply(model.seq + 1, Event.forget_class("gone"))
+    learn("new", base)
+    model.apply(model.seq + 1, Event.amend(model.seq, Instance([], base), [], ["new"]))
+    learn("new", base)
+    factor = model.evidence.dump()["vector_factor"]
+    assert factor.size == 0 or np.abs(factor).max() <= 5  # the root of the dimension
+    assert Model.load(model.dump()).digest() == model.digest()
+
+
 # --- the same at every step -----------------------------------------------------------------------
 
 

@@ -44,17 +44,14 @@ public:
         Covariance covariance;
         covariance.mean_ = mean_of(sums, classes);
         if (sums.within() < VectorSums::UNIT) return covariance;
-        LowerTiles matrix(sums.dimension());
-        set_products(matrix, sums);
-        const double scatter = matrix.trace();
-        subtract_means(matrix, sums, classes);
+        LowerTiles matrix = scatter_within(sums, classes);
         const double trace = matrix.trace();
-        if (!(trace > LEAST_PIVOT * scatter)) return covariance;  // all vectors of a class are equal
-        // The scale of the whole matrix is free: all scores have it. With a mean diagonal of 1, as the
-        // identity has, scores keep their scale as events come.
-        shrink(matrix, static_cast<double>(matrix.size()) / trace, shrinkage(sums));
-        // rounding must not make a number negative that the shrinkage keeps above 0
-        matrix.factor(LEAST_PIVOT);
+        if (!(trace > LEAST_PIVOT * all_squares(sums))) return covariance;  // a class has equal vectors
+        if (!shrink_and_factor(matrix, trace, shrinkage(sums))) {
+            // classes that were forgotten left rounded numbers, of almost equal vectors no scatter
+            matrix = scatter_within(sums, classes);
+            if (!shrink_and_factor(matrix, trace, LARGE_SHARE)) return covariance;
+        }
         covariance.factor_ = rows_of(matrix);
         return covariance;
     }
@@ -74,7 +71,7 @@ public:
 
 private:
     static constexpr std::size_t ROWS = 32;  // of L, which stay in a cache for all means
-    static constexpr double LEAST_PIVOT = 1e-9;
+    static constexpr double LEAST_PIVOT = 1e-9, LARGE_SHARE = 0.5;
 
     // Return the share of the mean diagonal, 0 to 1: less with more events.
     static double shrinkage(const VectorSums& sums) {
@@ -94,10 +91,22 @@ private:
         return mean;
     }
 
-    static void set_products(LowerTiles& matrix, const VectorSums& sums) {
+    // Return the sum of the squares of the numbers of all vectors.
+    static double all_squares(const VectorSums& sums) {
+        double squares = 0;
+        for (std::size_t row = 0; row < sums.dimension(); ++row)
+            squares += static_cast<double>(sums.products(row)[row]);
+        return squares;
+    }
+
+    static LowerTiles scatter_within(const VectorSums& sums,
+                                     const std::vector<std::uint32_t>& classes) {
+        LowerTiles matrix(sums.dimension());
         for (std::size_t row = 0; row < matrix.size(); ++row)
             for (std::size_t at = 0; at <= row; ++at)
                 matrix(row, at) = static_cast<double>(sums.products(row)[at]);
+        subtract_means(matrix, sums, classes);
+        return matrix;
     }
 
     // Subtract S Sᵀ / n of each class.
@@ -122,11 +131,17 @@ private:
             to[at / SIDE * step + at % SIDE] = static_cast<double>(sum[at]) * share;
     }
 
-    static void shrink(LowerTiles& matrix, double scale, double share) {
+    // Replace the scatter by the factor of the shrunk covariance; false, and then use no number, if the
+    // matrix was no scatter but for rounding: the shrinkage keeps each pivot at its share or above.
+    // The scale of the whole matrix is free: all scores have it. With a mean diagonal of 1, as the
+    // identity has, scores keep their scale as events come.
+    static bool shrink_and_factor(LowerTiles& matrix, double trace, double share) {
+        const double scale = static_cast<double>(matrix.size()) / trace;
         for (std::size_t row = 0; row < matrix.size(); ++row) {
             for (std::size_t at = 0; at <= row; ++at) matrix(row, at) *= scale * (1 - share);
             matrix(row, row) += share;
         }
+        return matrix.factor(std::max(LEAST_PIVOT, share / 2));
     }
 
     static std::vector<float> rows_of(const LowerTiles& matrix) {

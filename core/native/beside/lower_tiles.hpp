@@ -81,15 +81,16 @@ public:
                                   count);
     }
 
-    // Replace the matrix by its factor L with L Lᵀ equal to it. No number of its diagonal is less than
-    // the root of `least`.
-    void factor(double least) {
+    // Replace the matrix by its factor L with L Lᵀ equal to it. False, and then use no number, if the
+    // square of a number of its diagonal would be less than `least`, which is above 0.
+    bool factor(double least) {
         for (std::size_t first = 0; first < rows_; first += TOGETHER) {
             const std::size_t last = std::min(rows_, first + TOGETHER);
             for (std::size_t column = 0; column < last; ++column)
                 for (std::size_t row = std::max(first, column); row < last; ++row)
-                    finish(row, column, least);
+                    if (!finish(row, column, least)) return false;
         }
+        return true;
     }
 
 private:
@@ -101,22 +102,25 @@ private:
     }
 
     // Compute a tile of the factor, after those left of it and those of the row `column`.
-    void finish(std::size_t row, std::size_t column, double least) {
+    bool finish(std::size_t row, std::size_t column, double least) {
         double* const own = tile(row, column);
         subtract_products(own, tile(row, 0), tile(column, 0), column);
-        if (row == column) factor_triangle(own, least);
-        else divide(own, tile(column, column));
+        if (row == column) return factor_triangle(own, least);
+        divide(own, tile(column, column));
+        return true;
     }
 
-    static void factor_triangle(double* own, double least) {
+    static bool factor_triangle(double* own, double least) {
         for (std::size_t at = 0; at < SIDE; ++at) {
-            const double root = std::sqrt(std::max(own[at * SIDE + at], least));
+            if (!(own[at * SIDE + at] >= least)) return false;
+            const double root = std::sqrt(own[at * SIDE + at]);
             own[at * SIDE + at] = root;
             for (std::size_t row = at + 1; row < SIDE; ++row) own[at * SIDE + row] /= root;
             for (std::size_t column = at + 1; column < SIDE; ++column)
                 for (std::size_t row = column; row < SIDE; ++row)
                     own[column * SIDE + row] -= own[at * SIDE + column] * own[at * SIDE + row];
         }
+        return true;
     }
 
     std::size_t size_, rows_;
