@@ -17,6 +17,7 @@ from manyclass.core.event import Event
 from manyclass.core.event_batch import EventBatch
 from manyclass.core.evidence import SECTIONS, SUMS, Evidence
 from manyclass.core.instance import Instance
+from manyclass.core.learners.learner import make
 from manyclass.core.learners.options import Options
 from manyclass.core.model import Model
 from manyclass.core.model_set import ModelSet
@@ -647,6 +648,20 @@ def test_almost_equal_vectors_of_a_forgotten_class_leave_a_covariance() -> None:
     factor = model.evidence.dump()["vector_factor"]
     assert factor.size == 0 or np.abs(factor).max() <= 5  # the root of the dimension
     assert Model.load(model.dump()).digest() == model.digest()
+
+
+def test_scores_by_the_factor_of_a_crafted_snapshot_are_finite() -> None:
+    model = learned(drawn(30))
+    arrays = model.evidence.dump()
+    factor = np.full(arrays["vector_factor"].size, 65, np.float32)
+    rows = np.arange(DIMENSION)
+    factor[rows * (rows + 3) // 2] = 1e-4
+    evidence = Evidence.load({**arrays, "vector_factor": factor})
+    learner = make(model.options, 0, model.taxonomy, evidence)
+    for event in drawn(30):
+        ranked = dict(learner.rank(event.instance, k=10))
+        assert ranked.keys() == {*CLASSES}
+        assert np.isfinite([*ranked.values()]).all()
 
 
 # --- the same at every step -----------------------------------------------------------------------

@@ -26,7 +26,8 @@ public:
     std::size_t count() const { return numbers_.size(); }  // classes with weights
     std::size_t end() const { return scales_.size(); }  // one past the highest class with weights
 
-    // Set the weights of a class, and what is subtracted from its score.
+    // Set the weights of a class, and what is subtracted from its score. Weights beyond all that a
+    // covariance gives, as of the factor in a damaged snapshot, count as zeros: each score is finite.
     void set(std::uint32_t cls, const float* weights, float offset) {
         double largest = 0, squares = 0;
         for (std::size_t at = 0; at < dimension_; ++at) {
@@ -34,11 +35,16 @@ public:
             largest = std::max(largest, std::fabs(weight));
             squares += weight * weight;
         }
-        const double unit = std::max({largest / MOST, std::sqrt(squares) / LONGEST, LEAST_UNIT});
         std::int16_t* const numbers = numbers_.add(cls);
+        if (cls >= scales_.size()) scales_.resize(cls + std::size_t{1});
+        if (!(std::sqrt(squares) <= LARGEST && std::fabs(offset) <= LARGEST)) {
+            std::fill_n(numbers, dimension_, std::int16_t{0});
+            scales_[cls] = {};
+            return;
+        }
+        const double unit = std::max({largest / MOST, std::sqrt(squares) / LONGEST, LEAST_UNIT});
         for (std::size_t at = 0; at < dimension_; ++at)
             numbers[at] = static_cast<std::int16_t>(rounded(static_cast<double>(weights[at]) / unit));
-        if (cls >= scales_.size()) scales_.resize(cls + std::size_t{1});
         scales_[cls] = {static_cast<float>(unit / VECTOR_LENGTH), offset};
     }
 
@@ -62,6 +68,7 @@ private:
     // By the inequality of Cauchy and Schwarz, the product of a class and a vector fits into an int32,
     // and so does each part of the sum.
     static constexpr double MOST = 32767, LONGEST = 500000, LEAST_UNIT = 1e-30;
+    static constexpr double LARGEST = 1e30;  // no weight exceeds 2e9, for pivots from 5e-10 on
     static_assert(LONGEST * LONGEST_VECTOR < 2147483647.0);
 
     std::size_t dimension_;
