@@ -664,6 +664,17 @@ def test_scores_by_the_factor_of_a_crafted_snapshot_are_finite() -> None:
         assert np.isfinite([*ranked.values()]).all()
 
 
+def test_beyond_the_most_events_no_class_is_added() -> None:
+    model = learned(drawn(30))
+    arrays = model.evidence.dump()
+    counts = arrays["vector_class_counts"].copy()
+    counts[0] += 2**38 - counts[::3].sum()
+    evidence = Evidence.load({**arrays, "vector_class_counts": counts})
+    evidence.learn(Event.learn(drawn(1)[0].instance, ["new"]), 31)
+    assert "new" not in evidence
+    assert evidence.sizes()["classes"] == len(CLASSES)
+
+
 # --- the same at every step -----------------------------------------------------------------------
 
 

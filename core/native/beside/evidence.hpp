@@ -157,8 +157,9 @@ public:
                 ids.push_back(id);
             }
         }
-        sums_.add(vector, ids, VectorSums::units_of(weight), seq, of);
-        if (sums_.events() >= due() || covariance_.mean().empty()) return refresh(limits);
+        const bool is_added = sums_.add(vector, ids, VectorSums::units_of(weight), seq, of);
+        if (is_added && (sums_.events() >= due() || covariance_.mean().empty()))
+            return refresh(limits);
         const Writing lock(lock_);
         update(ids);
         evict(limits);
