@@ -65,8 +65,7 @@ class ModelEvidence(ModelLearners):
             raise DescriptionsFull(most, "MANYCLASS_MAX_BYTES")
 
     def _describe(self, name: str, changes: Mapping[str, object], seq: int) -> None:
-        """Change the description of a class, which event `seq` describes, by its present name."""
-        name = self.aliases.get(name, name)
+        """Change the description of a class by event `seq`."""
         before = self.descriptions.get(name, Description(since=seq))
         self._put_description(name, before.changed(changes))
 

@@ -7,8 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 
+from manyclass.core.event_batch import EventBatch
+from manyclass.core.instance import Instance
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
 from tests.system.process import PATIENCE, Service
 
 LEARNS_TOO_MUCH = """
@@ -47,6 +52,58 @@ def test_an_index_half_changed_for_want_of_memory_answers_no_call():
     done = subprocess.run([sys.executable, "-c", LEARNS_TOO_MUCH], capture_output=True, text=True)
     refusal = "an error left the learner half changed: load it again from a snapshot"
     assert done.stdout.splitlines() == ["no memory", *[refusal] * 5], done.stderr
+
+
+LEARNS_VECTORS = """
+import sys
+from pathlib import Path
+from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, setrlimit
+
+from manyclass.core.model import Model
+from tests.system.test_full_memory import batch_of_vectors
+
+model = Model.load([Path(sys.argv[1]).read_bytes()])
+batch = batch_of_vectors(int(sys.argv[2]))
+batch.begin(model.seq + 1)
+taken = int(Path("/proc/self/statm").read_text().split()[0]) * getpagesize()
+setrlimit(RLIMIT_AS, (taken + int(sys.argv[3]), RLIM_INFINITY))
+errors = []
+while batch.learned < len(batch) and len(errors) < 3:
+    try:
+        model.apply_batch(batch, 100)
+    except MemoryError:
+        errors.append("MemoryError")
+        setrlimit(RLIMIT_AS, (RLIM_INFINITY, RLIM_INFINITY))
+print(*errors)
+print(model.digest())
+"""
+
+
+def batch_of_vectors(dimension):
+    chance = np.random.default_rng(1)
+    batch = EventBatch()
+    for number in range(3):
+        batch.add(Instance([f"w{number}"], chance.normal(size=dimension)), [f"c{number % 2}"])
+    return batch
+
+
+@pytest.mark.parametrize(("room", "errors"), [(16, "MemoryError"), (400, "")])
+def test_an_event_that_a_learner_refuses_for_want_of_memory_is_not_counted_by_the_mixture(
+    tmp_path, room, errors
+):
+    model = Model(Options())
+    for number, event in enumerate(batch_of_vectors(3072).events(), 1):
+        model.apply(number, event)
+    file = tmp_path / "model"
+    file.write_bytes(b"".join(model.dump()))
+    arguments = [str(file), "3072", str(room << 20)]
+    done = subprocess.run(
+        [sys.executable, "-c", LEARNS_VECTORS, *arguments], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for event in batch_of_vectors(3072).events():
+        model.apply(model.seq + 1, event)
+    assert done.stdout.splitlines() == [errors, model.digest()]
 
 
 def many_calls(service, turn):

@@ -1,4 +1,4 @@
-// Judging the factors of a mixture by an event, before it is learned: for each factor, how many of its
+// Judging the factors of a mixture by the ranking of an event before it was learned: for each factor, how many of its
 // true classes would have been ranked first.
 #pragma once
 
@@ -20,16 +20,16 @@ namespace manyclass {
 // Threads: one, that which learns.
 class FactorJudging {
 public:
-    FactorJudging(const MixedRanking& ranking, const std::vector<std::string_view>& true_classes,
-                  const Evidence::View& view)
+    FactorJudging(const MixedRanking& ranking, const std::vector<std::string_view>& true_classes)
         : ranking_(ranking),
           true_classes_(true_classes),
-          view_(view),
-          first_ranks_(std::min(true_classes.size(), MOST_FIRST_RANKS)) {}
+          first_ranks_(std::min(true_classes.size(), MOST_FIRST_RANKS)) {
+        first_.reserve(MOST_FIRST_RANKS);
+    }
 
     // Note the spreads of the event, and compare the factors of each part, with the other part at its
-    // present factor.
-    void judge(Mixture& mixture) {
+    // present factor. It allocates nothing: the event was learned by then.
+    void judge(Mixture& mixture, const Evidence::View& view) {
         if (true_classes_.empty()) return;
         for (const Part part : {Part::words, Part::names, Part::vectors})
             mixture.note_spread(part, ranking_.scale(part).spread());
@@ -37,7 +37,7 @@ public:
             if (ranking_.scale(part).is_silent()) continue;
             // no vector ranks a class that had none before: the first event of each class would
             // speak against it
-            if (part == Part::vectors && !any_has_weights()) continue;
+            if (part == Part::vectors && !any_has_weights(view)) continue;
             std::array<double, Mixture::FACTORS.size()> shares;
             for (std::size_t at = 0; at < shares.size(); ++at)
                 shares[at] = share_right(part, Mixture::FACTORS[at]);
@@ -48,10 +48,10 @@ public:
 private:
     static constexpr std::size_t MOST_FIRST_RANKS = 5;
 
-    bool any_has_weights() const {
+    bool any_has_weights(const Evidence::View& view) const {
         return std::any_of(true_classes_.begin(), true_classes_.end(), [&](std::string_view cls) {
-            const std::uint32_t id = view_.find(cls);
-            return id != NO_ID && view_.has_weights(id);
+            const std::uint32_t id = view.find(cls);
+            return id != NO_ID && view.has_weights(id);
         });
     }
 
@@ -76,7 +76,6 @@ private:
 
     const MixedRanking& ranking_;
     const std::vector<std::string_view>& true_classes_;
-    const Evidence::View& view_;
     const std::size_t first_ranks_;  // that are compared
     std::vector<MixedCandidate> first_;   // by the factor that is judged
 };

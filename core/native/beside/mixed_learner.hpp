@@ -151,11 +151,13 @@ public:
             const Evidence::View view(*evidence_);
             ranking.rank(*learner_, mixture_, view, instance, before->depth, nullptr, ALL);
             note(ranking, true_classes, outcome, *before);
-            FactorJudging(ranking, true_classes, view).judge(mixture_);
         } else ranking.set_features(instance);
+        FactorJudging judging(ranking, true_classes);
         const Outcome learned = learn_features(ranking.features(), true_classes, rejected, weight,
                                                is_first_epoch, is_mixed ? nullptr : before);
         if (!is_mixed) return learned;
+        // only now: the learner may have refused the event for want of memory
+        judging.judge(mixture_, Evidence::View(*evidence_));
         outcome.updated = learned.updated;
         if (outcome.rank == 0 && learned.rank > ranking.words_count()) outcome.rank = learned.rank;
         return outcome;
