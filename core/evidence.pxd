@@ -23,7 +23,7 @@ cdef extern from "core/native/beside/evidence.hpp" namespace "manyclass" nogil:
 
     cdef cppclass NativeEvidence "manyclass::Evidence":
         NativeEvidence(uint64_t hash_seed) except +raise_error
-        cpp_bool concerns_any()
+        cpp_bool concerns_any() except +raise_error
         size_t dimension()
         void describe(string_view cls, string_view instance, uint64_t since) except +raise_error
         void learn(string_view instance, const vector[string_view]& classes, double weight,

@@ -106,6 +106,46 @@ def test_an_event_that_a_learner_refuses_for_want_of_memory_is_not_counted_by_th
     assert done.stdout.splitlines() == [errors, model.digest()]
 
 
+LEARNS_TOO_LONG_A_VECTOR = """
+from pathlib import Path
+from resource import RLIM_INFINITY, RLIMIT_AS, getpagesize, setrlimit
+
+from manyclass.core.errors import LearnerHalfChanged
+from manyclass.core.learners.options import Options
+from manyclass.core.model import Model
+from tests.system.test_full_memory import batch_of_vectors
+
+model = Model(Options())
+events = batch_of_vectors(3072).events()
+taken = int(Path("/proc/self/statm").read_text().split()[0]) * getpagesize()
+setrlimit(RLIMIT_AS, (taken + 2**20, RLIM_INFINITY))
+try:
+    for number, event in enumerate(events, 1):
+        model.evidence.learn(event, number)
+except MemoryError:
+    print("no memory")
+setrlimit(RLIMIT_AS, (RLIM_INFINITY, RLIM_INFINITY))
+for call in (
+    lambda: model.apply(1, event),
+    lambda: model.rank(event.instance),
+    lambda: model.evidence.forget("c0"),
+    model.dump,
+):
+    try:
+        call()
+    except LearnerHalfChanged as error:
+        print(error)
+"""
+
+
+def test_evidence_half_changed_for_want_of_memory_answers_no_call():
+    done = subprocess.run(
+        [sys.executable, "-c", LEARNS_TOO_LONG_A_VECTOR], capture_output=True, text=True
+    )
+    refusal = "an error left the learner half changed: load it again from a snapshot"
+    assert done.stdout.splitlines() == ["no memory", *[refusal] * 4], done.stderr
+
+
 def many_calls(service, turn):
     """Make calls of all kinds, the first of which need memory; return their statuses by path."""
     large = [f"{turn} {number:06}".ljust(900, "x") for number in range(300)]

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@
 #include "beside/discriminant.hpp"
 #include "beside/vector_sections.hpp"
 #include "beside/vector_sums.hpp"
+#include "pipeline/memory_reserve.hpp"
 #include "pipeline/reader_slots.hpp"
+#include "pipeline/state_lock.hpp"
 #include "pipeline/vector.hpp"
 #include "storage/name_page.hpp"
 #include "storage/vocabulary.hpp"
@@ -34,7 +37,8 @@ struct EvidenceLimits {
 };
 
 // Threads: any number may rank, with a View. One changes it; it waits for the rankings under way,
-// but not while it computes a new covariance.
+// but not while it computes a new covariance. After an error in a change, such as a failed
+// allocation, the next call that ranks, changes or dumps throws StateHalfChanged.
 class Evidence {
 public:
     // The seed salts the tables of names and has no effect on the state.
@@ -42,11 +46,15 @@ public:
 
     // True if the evidence may change the ranking of an instance.
     bool concerns(std::string_view instance) const {
+        check_whole();
         return described_ > 0 || (dimension_ > 0 && has_vector(instance));
     }
 
     // True if there is a description or a vector.
-    bool concerns_any() const { return described_ > 0 || dimension_ > 0; }
+    bool concerns_any() const {
+        check_whole();
+        return described_ > 0 || dimension_ > 0;
+    }
 
     // The dimension of all vectors; 0 before the first.
     std::size_t dimension() const { return dimension_; }
@@ -119,6 +127,7 @@ public:
     // first described the class; 0 removes the description. An instance without features and vector
     // ranks no class.
     void describe(std::string_view cls, std::string_view instance, std::uint64_t since) {
+        const Change change(*this);
         const VectorView vector = vector_of(instance);
         const bool is_empty = since == 0 && feature_count(instance) == 0 && vector.empty();
         std::uint32_t id = names_.find(cls);
@@ -144,6 +153,7 @@ public:
     // Do nothing without a vector, or with one of another dimension.
     void learn(std::string_view instance, const std::vector<std::string_view>& classes,
                double weight, std::uint64_t seq, std::uint64_t of, const EvidenceLimits& limits) {
+        const Change change(*this);
         const VectorView vector = vector_of(instance);
         if (vector.empty() || classes.empty()) return;
         if (dimension_ != 0 && vector.size() != dimension_) return;
@@ -172,6 +182,7 @@ public:
     // it.
     void take_back(std::string_view instance, const std::vector<std::string_view>& classes,
                    double weight, std::uint64_t of) {
+        const Change change(*this);
         const VectorView vector = vector_of(instance);
         if (vector.empty() || vector.size() != dimension_) return;
         for (const std::string_view cls : classes) {
@@ -185,6 +196,7 @@ public:
 
     // Forget the sums of a class; its description stays.
     void forget(std::string_view cls) {
+        const Change change(*this);
         const std::uint32_t id = names_.find(cls);
         if (id == NO_ID || !sums_.has(id)) return;
         sums_.forget(id);
@@ -194,6 +206,7 @@ public:
 
     // Rename a class, or add its sums to those of `to`. Describe both names afterwards.
     void rename(std::string_view cls, std::string_view to) {
+        const Change change(*this);
         const std::uint32_t id = names_.find(cls);
         if (id == NO_ID) return;
         const Writing lock(lock_);
@@ -273,6 +286,7 @@ public:
     // Return the sections of the vectors with their sizes; none without vectors of events. The caller
     // keeps the descriptions.
     std::vector<Section> measure() const {
+        check_whole();
         return sums_.classes() == 0 ? std::vector<Section>{} : writer().measure();
     }
 
@@ -309,6 +323,28 @@ private:
 
     VectorSectionsWriter writer() const {
         return {names_, in_order(), sums_, covariance_, refreshed_};
+    }
+
+    // Held by the thread that changes the evidence: an error leaves it half changed.
+    class Change {
+    public:
+        explicit Change(Evidence& evidence) : evidence_(evidence) {
+            evidence.check_whole();
+            Reserve::try_refill();  // a learner has learned the event already: it is too late to refuse it
+        }
+        ~Change() {
+            if (std::uncaught_exceptions() > errors_before_) evidence_.is_half_changed_ = true;
+        }
+        Change(const Change&) = delete;
+        Change& operator=(const Change&) = delete;
+
+    private:
+        Evidence& evidence_;
+        const int errors_before_ = std::uncaught_exceptions();
+    };
+
+    void check_whole() const {
+        if (is_half_changed_) throw StateHalfChanged();
     }
 
     // The bytes of the sums of products and of the factor.
@@ -494,6 +530,7 @@ private:
     std::atomic<std::uint64_t> described_{0};
     std::atomic<std::size_t> dimension_{0};
     std::atomic<std::uint64_t> seq_{0};
+    std::atomic<bool> is_half_changed_{false};
 };
 
 }  // namespace manyclass

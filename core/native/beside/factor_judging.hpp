@@ -1,5 +1,5 @@
-// Judging the factors of a mixture by the ranking of an event before it was learned: for each factor, how many of its
-// true classes would have been ranked first.
+// Judging the factors of a mixture by the ranking of an event before it was learned: for each factor,
+// how many of its true classes would have been ranked first.
 #pragma once
 
 #include <algorithm>
