@@ -330,7 +330,7 @@ private:
     public:
         explicit Change(Evidence& evidence) : evidence_(evidence) {
             evidence.check_whole();
-            Reserve::try_refill();  // a learner has learned the event already: it is too late to refuse it
+            Reserve::try_refill();  // a learner has the event already: it is too late to refuse it
         }
         ~Change() {
             if (std::uncaught_exceptions() > errors_before_) evidence_.is_half_changed_ = true;
