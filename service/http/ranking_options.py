@@ -72,4 +72,6 @@ def check_instances(
 
 
 def _first_given(request: RankRequest, names: Sequence[str]) -> str | None:
-    return next((name for name in names if getattr(request, name) not in (None, False)), None)
+    """Return the first of the options that a request has; 0 is a limit."""
+    values = ((name, getattr(request, name)) for name in names)
+    return next((name for name, value in values if value is not None and value is not False), None)

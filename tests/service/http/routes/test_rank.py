@@ -312,6 +312,8 @@ REFUSED = [  # bodies, and the places of their faults
     ({"text": "a", "among": ["x" * 4097]}, ["#/among/0"]),
     ({"text": "a", "among": ["a"] * 1001}, ["#/among"]),
     ({"text": "a", "among": ["a"], "min_confidence": 0.5}, ["#/min_confidence"]),
+    ({"text": "a", "among": ["a"], "min_confidence": 0}, ["#/min_confidence"]),
+    ({"text": "a", "decode": "taxo", "min_probability": 0.0}, ["#/min_probability"]),
     ({"instances": [{"text": "a", "among": ["a"]}]}, ["#/instances/0/among"]),
     (
         {"instances": [{"text": "a"}] * 21, "among": [*map(str, range(1000))]},
