@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -103,19 +104,28 @@ constexpr std::size_t PARTS_OF_SUM = 8;  // none waits for another
 // Return the largest magnitude; a number that is none is passed over.
 inline double largest_of(const double* numbers, std::size_t dimension) {
     double largest[PARTS_OF_SUM] = {};
-    for (std::size_t at = 0; at < dimension; ++at) {
-        double& of_part = largest[at % PARTS_OF_SUM];
-        const double magnitude = std::fabs(numbers[at]);
+    const auto take = [](double& of_part, double number) {
+        const double magnitude = std::fabs(number);
         of_part = of_part < magnitude ? magnitude : of_part;
-    }
+    };
+    const std::size_t end = dimension / PARTS_OF_SUM * PARTS_OF_SUM;
+    for (std::size_t at = 0; at < end; at += PARTS_OF_SUM)
+        for (std::size_t part = 0; part < PARTS_OF_SUM; ++part)
+            take(largest[part], numbers[at + part]);
+    for (std::size_t at = end; at < dimension; ++at) take(largest[at - end], numbers[at]);
     return *std::max_element(largest, largest + PARTS_OF_SUM);
 }
 
 // Return the sum of the squares of scaled numbers; NaN if one is none.
 inline double squares_of(const double* numbers, std::size_t dimension, double scale) {
     double sums[PARTS_OF_SUM] = {};
-    for (std::size_t at = 0; at < dimension; ++at)
-        sums[at % PARTS_OF_SUM] += numbers[at] * scale * (numbers[at] * scale);
+    const auto take = [scale](double& sum, double number) {
+        sum += number * scale * (number * scale);
+    };
+    const std::size_t end = dimension / PARTS_OF_SUM * PARTS_OF_SUM;
+    for (std::size_t at = 0; at < end; at += PARTS_OF_SUM)
+        for (std::size_t part = 0; part < PARTS_OF_SUM; ++part) take(sums[part], numbers[at + part]);
+    for (std::size_t at = end; at < dimension; ++at) take(sums[at - end], numbers[at]);
     return std::accumulate(sums, sums + PARTS_OF_SUM, 0.0);
 }
 
@@ -135,10 +145,13 @@ inline bool append_vector(std::string& instance, const double* numbers, std::siz
     const std::size_t begin = instance.size();
     instance.resize(begin + vector_bytes(dimension));
     char* to = &instance[begin];
-    for (std::size_t at = 0; at < dimension; ++at) {
-        const auto number = static_cast<std::int16_t>(rounded(numbers[at] * power * scale));
-        std::memcpy(to, &number, sizeof number);
-        to += sizeof number;
+    std::int16_t units[64];  // not the instance at once: its bytes are not aligned
+    for (std::size_t first = 0; first < dimension; first += std::size(units)) {
+        const std::size_t count = std::min(std::size(units), dimension - first);
+        for (std::size_t at = 0; at < count; ++at)
+            units[at] = static_cast<std::int16_t>(rounded(numbers[first + at] * power * scale));
+        std::memcpy(to, units, count * sizeof *units);
+        to += count * sizeof *units;
     }
     const auto size = static_cast<std::uint16_t>(dimension);
     std::memcpy(to, &size, sizeof size);
