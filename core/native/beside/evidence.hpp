@@ -461,10 +461,12 @@ private:
     void tidy(std::uint32_t id) {
         if (!sums_.has(id) && !is_described(id) && since_[id] == 0) names_.remove(id);
         if (sums_.classes() > 0) return;
-        covariance_ = {};
-        weights_of_none_ = ClassWeights();
-        refreshed_ = 0;
-        weigh(all_ids());
+        if (!covariance_.mean().empty()) {
+            covariance_ = {};
+            weights_of_none_ = ClassWeights();
+            refreshed_ = 0;
+            weigh(all_ids());
+        }
         if (description_vector_count_ > 0 || dimension_ == 0) return;
         sums_.clear();
         weights_ = ClassWeights();
