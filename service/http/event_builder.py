@@ -186,8 +186,8 @@ class EventBuilder:
             event = self._learn(form, read, labels, event_id, fingerprint, stored)
         except DimensionConflict as conflict:
             detail = (
-                f"The instance {instance_id!r} cannot be learned as it was ranked: {conflict}."
-                " Send the label with the text or the features instead of the `id`."
+                f"The instance {instance_id!r} was ranked with a vector that cannot be learned:"
+                f" {conflict}. Send the label with the text or the features instead of the `id`."
             )
             raise invalid(detail, "id") from conflict
         return Built(event, read)

@@ -30,8 +30,8 @@ def model_with(confidence: float | None, probability: float | None) -> Any:
         ({"min_precision": 0.9, "min_probability": 0.5}, 0.5),
     ],
 )
-def test_the_larger_limit_applies(options: dict[str, float], limit: Limit) -> None:
-    assert limit_of(model_with(0.6, 0.4), RankRequest(**options)) == limit  # type: ignore[arg-type]
+def test_the_larger_limit_applies(options: dict[str, Any], limit: Limit) -> None:
+    assert limit_of(model_with(0.6, 0.4), RankRequest(**options)) == limit
 
 
 def test_no_limit_reaches_the_aim() -> None:
